@@ -1,0 +1,108 @@
+use std::time::Duration;
+
+use smol_str::SmolStr;
+use thermidor_types::{Failure, FailureKind, ModelId};
+
+type Source = Box<dyn std::error::Error + Send + Sync>;
+
+/// Why a model call failed.
+#[derive(Debug, thiserror::Error)]
+#[error("{kind} while calling {model}{}", detail(.message))]
+pub struct Error {
+    kind: FailureKind,
+    model: ModelId,
+    message: String,
+    status: Option<u16>,
+    code: Option<SmolStr>,
+    request_id: Option<SmolStr>,
+    retry_after: Option<Duration>,
+    #[source]
+    source: Option<Source>,
+}
+
+fn detail(message: &str) -> String {
+    if message.is_empty() { String::new() } else { format!(": {message}") }
+}
+
+impl Error {
+    /// A failure of `kind` in a call to `model`; `message` is for people and holds no secret.
+    pub fn new(kind: FailureKind, model: ModelId, message: impl Into<String>) -> Self {
+        let message = message.into();
+        Self { kind, model, message, status: None, code: None, request_id: None, retry_after: None, source: None }
+    }
+
+    /// Adds the error underneath.
+    #[must_use]
+    pub fn with_source(mut self, source: impl Into<Source>) -> Self {
+        self.source = Some(source.into());
+        self
+    }
+
+    /// Adds the HTTP status.
+    #[must_use]
+    pub fn with_status(mut self, status: u16) -> Self {
+        self.status = Some(status);
+        self
+    }
+
+    /// Adds the provider's own code.
+    #[must_use]
+    pub fn with_code(mut self, code: impl Into<SmolStr>) -> Self {
+        self.code = Some(code.into());
+        self
+    }
+
+    /// Adds the provider's name for the request.
+    #[must_use]
+    pub fn with_request_id(mut self, request_id: impl Into<SmolStr>) -> Self {
+        self.request_id = Some(request_id.into());
+        self
+    }
+
+    /// Adds the time the provider asked to wait.
+    #[must_use]
+    pub fn with_retry_after(mut self, wait: Duration) -> Self {
+        self.retry_after = Some(wait);
+        self
+    }
+
+    /// The closed kind, to branch on.
+    pub fn kind(&self) -> FailureKind {
+        self.kind
+    }
+
+    /// The model that was called.
+    pub fn model(&self) -> &ModelId {
+        &self.model
+    }
+
+    /// The sentence for people, the provider's own words if it had any.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// The HTTP status, when there was one.
+    pub fn status(&self) -> Option<u16> {
+        self.status
+    }
+
+    /// The provider's own code, when there was one.
+    pub fn code(&self) -> Option<&str> {
+        self.code.as_deref()
+    }
+
+    /// The provider's name for the request, to quote to its support.
+    pub fn request_id(&self) -> Option<&str> {
+        self.request_id.as_deref()
+    }
+
+    /// The least time to wait before another try, when the provider named one.
+    pub fn retry_after(&self) -> Option<Duration> {
+        self.retry_after
+    }
+
+    /// The failure as data, for events.
+    pub fn to_failure(&self) -> Failure {
+        Failure::new(self.kind, format!("{}{}", self.model, detail(&self.message)))
+    }
+}

@@ -1,0 +1,146 @@
+use std::{fmt, str::FromStr};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use smol_str::SmolStr;
+
+use crate::{Currency, Text, Tokens};
+
+/// Names a model as `provider/model`. The model's part may contain slashes of its own.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ModelId {
+    provider: SmolStr,
+    model: SmolStr,
+}
+
+impl ModelId {
+    /// The model `model` of `provider`.
+    pub fn new(provider: impl Into<SmolStr>, model: impl Into<SmolStr>) -> Self {
+        Self { provider: provider.into(), model: model.into() }
+    }
+
+    /// The provider's name, before the first slash.
+    pub fn provider(&self) -> &str {
+        &self.provider
+    }
+
+    /// The model's name at the provider.
+    pub fn model(&self) -> &str {
+        &self.model
+    }
+}
+
+/// The text does not have the form `provider/model`.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is not of the form provider/model")]
+pub struct ParseModelIdError(String);
+
+impl FromStr for ModelId {
+    type Err = ParseModelIdError;
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text.split_once('/') {
+            Some((provider, model))
+                if !provider.is_empty() && !model.is_empty() && !text.contains(char::is_whitespace) =>
+            {
+                Ok(Self::new(provider, model))
+            }
+            _ => Err(ParseModelIdError(text.into())),
+        }
+    }
+}
+
+impl fmt::Display for ModelId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.provider, self.model)
+    }
+}
+
+impl Serialize for ModelId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for ModelId {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+/// What is known of a model: its window, its abilities, its price.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ModelCard {
+    /// Which model.
+    pub id: ModelId,
+    /// A name for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<Text>,
+    /// Input and output together, in tokens.
+    pub context_window: Tokens,
+    /// The longest answer, in tokens; the window when unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_output: Option<Tokens>,
+    /// What it can do.
+    #[serde(default)]
+    pub abilities: Abilities,
+    /// What it costs, when known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub price: Option<Price>,
+}
+
+impl ModelCard {
+    /// A card for a model of which nothing is known but its window.
+    pub fn unknown(id: ModelId, context_window: Tokens) -> Self {
+        let abilities = Abilities { tools: true, ..Abilities::default() };
+        Self { id, title: None, context_window, max_output: None, abilities, price: None }
+    }
+}
+
+/// What a model can do beyond text in, text out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts, named at every use")]
+pub struct Abilities {
+    /// It calls tools.
+    pub tools: bool,
+    /// It reads images.
+    pub vision: bool,
+    /// It hears audio.
+    pub audio: bool,
+    /// It thinks before it answers.
+    pub reasoning: bool,
+    /// It answers by a JSON schema.
+    pub structured_output: bool,
+}
+
+/// Prices in micro-units of `currency` per one million tokens, by the request's size.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Price {
+    /// The currency of all figures.
+    pub currency: Currency,
+    /// Micro-units per million input tokens.
+    pub input: i64,
+    /// Micro-units per million input tokens read from the cache; `input` when unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cached_input: Option<i64>,
+    /// Micro-units per million input tokens written to the cache; `input` when unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_write: Option<i64>,
+    /// Micro-units per million output tokens.
+    pub output: i64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_keep_slashes_of_the_model() {
+        let id: ModelId = "openrouter/meta/llama-4".parse().expect("valid");
+        assert_eq!((id.provider(), id.model()), ("openrouter", "meta/llama-4"));
+        for bad in ["gpt-5", "/x", "x/", "a b/c", ""] {
+            assert!(bad.parse::<ModelId>().is_err(), "{bad:?} was accepted");
+        }
+    }
+}
