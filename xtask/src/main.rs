@@ -1,2 +1,34 @@
-//! Tasks.
-fn main() {}
+//! The project's own tasks: `cargo xtask --help`.
+
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line tool for people")]
+
+mod ci;
+mod flags;
+mod generate;
+mod tidy;
+mod workspace;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use flags::XtaskCmd;
+use workspace::Workspace;
+
+fn main() -> ExitCode {
+    match run(flags::Xtask::from_env_or_exit().subcommand) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(command: XtaskCmd) -> Result<()> {
+    let workspace = Workspace::load()?;
+    match command {
+        XtaskCmd::Tidy(_) => tidy::run(&workspace),
+        XtaskCmd::Gen(options) => generate::run(&workspace, generate::Mode::from(&options)),
+        XtaskCmd::Ci(options) => ci::run(&workspace, ci::OnFailure::from(&options)),
+    }
+}

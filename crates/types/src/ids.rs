@@ -121,6 +121,7 @@ pub trait Ids: Send + Sync + 'static {
 pub struct RandomIds;
 
 impl Ids for RandomIds {
+    #[expect(clippy::disallowed_methods, reason = "the one place where ids are drawn")]
     fn next(&self) -> Uuid {
         Uuid::now_v7()
     }
