@@ -1,0 +1,7 @@
+mod expression;
+mod number;
+mod tool;
+
+pub use expression::calculate;
+pub use number::Rational;
+pub use tool::Calculator;
