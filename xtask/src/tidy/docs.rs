@@ -34,8 +34,12 @@ fn is_item(code: &str) -> bool {
     let Some(rest) = code.strip_prefix("pub") else { return false };
     let rest =
         rest.split_once(") ").filter(|_| rest.starts_with('(')).map_or(rest, |(_, item)| item).trim_start();
-    let keyword = rest.split_whitespace().next().unwrap_or_default();
-    !matches!(keyword, "use" | "mod" | "type" | "const" | "static")
+    let mut words = rest.split_whitespace();
+    match words.next().unwrap_or_default() {
+        "use" | "mod" | "type" | "static" => false,
+        "const" => words.next() == Some("fn"),
+        _ => true,
+    }
 }
 
 #[cfg(test)]
