@@ -45,4 +45,5 @@ pub use money::{Currency, Money, ParseMoneyError};
 pub use schema::ToolSchema;
 pub use text::Text;
 pub use time::{Clock, Timestamp};
+pub use uuid::Uuid;
 pub use usage::{Measure, Tokens, Usage};
