@@ -86,6 +86,10 @@ impl ToolSpec {
         });
         let mut schema = settings.into_generator().into_root_schema_for::<T>();
         schema.remove("title");
+        if schema.get("type").is_some_and(|kind| kind == "object") && schema.get("properties").is_none() {
+            // Some providers refuse an object without the key.
+            schema.insert("properties".into(), serde_json::json!({}));
+        }
         let parameters = Json::of(&schema).expect("a JSON value has a text");
         Self::new(name, description, parameters)
     }
@@ -128,5 +132,36 @@ impl ToolSpec {
     pub fn output_limit(mut self, characters: usize) -> Self {
         self.output_limit = characters;
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::NoArguments;
+
+    #[derive(JsonSchema)]
+    #[expect(dead_code, reason = "only the schema is looked at")]
+    struct Trip {
+        zone: Option<String>,
+        days: Vec<Day>,
+    }
+
+    #[derive(JsonSchema)]
+    #[expect(dead_code, reason = "only the schema is looked at")]
+    enum Day {
+        Work,
+        Rest,
+    }
+
+    /// Would fail if keys were sorted, or types stood in `$defs` that many providers do not follow.
+    #[test]
+    fn schemas_are_inline_and_in_order() {
+        let check = |spec: ToolSpec, expected: &str| assert_eq!(spec.parameters.as_str(), expected);
+        check(ToolSpec::of::<NoArguments>("a", ""), r#"{"type":"object","properties":{}}"#);
+        check(
+            ToolSpec::of::<Trip>("a", ""),
+            r#"{"type":"object","properties":{"zone":{"type":["string","null"]},"days":{"type":"array","items":{"type":"string","enum":["Work","Rest"]}}},"required":["days"]}"#,
+        );
     }
 }
