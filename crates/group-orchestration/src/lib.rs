@@ -1,1 +1,7 @@
-//! Under construction.
+//! The group machine and its supervisors.
+
+mod command;
+mod spec;
+
+pub use command::{GroupCommand, GroupOutput, StageOutput};
+pub use spec::{ContextView, GraphSpec, GroupSpec, MemberSpec, StageSpec, SupervisorSpec};
