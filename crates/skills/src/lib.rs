@@ -29,6 +29,7 @@ mod front_matter;
 mod library;
 mod links;
 mod outline;
+mod provider;
 mod rules;
 mod skill;
 
@@ -36,4 +37,5 @@ pub use fault::{Fault, Rule};
 pub use folder::{REFERENCE_LIMIT, SKILL_LIMIT};
 pub use library::{Library, Shadowed, Source};
 pub use outline::{Heading, outline, same_outline};
+pub use provider::provider;
 pub use skill::{Edition, Reference, Skill, Translation};

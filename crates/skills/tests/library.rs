@@ -3,7 +3,9 @@
 
 use std::{fs, os::unix::fs::symlink, path::Path};
 
-use thermidor_skills::{Library, REFERENCE_LIMIT, Rule, Source};
+use thermidor_context_engine::{ContextProvider as _, View};
+use thermidor_skills::{Library, REFERENCE_LIMIT, Rule, Source, provider};
+use thermidor_types::{ModelCard, Timestamp, Tokens};
 
 fn skill(name: &str, description: &str, body: &str) -> String {
     format!("---\nname: {name}\ndescription: {description}\n---\n{body}")
@@ -152,4 +154,21 @@ fn what_cannot_be_loaded_is_a_fault_with_its_place() {
         ]
     );
     assert!(library.get("s5").is_some_and(|skill| skill.in_language("zh").body.contains("乙")));
+}
+
+/// Would fail if the provider gave another language than the one asked for, or changed the instructions.
+#[tokio::test]
+async fn the_provider_gives_the_instructions_in_a_language() {
+    let library = Library::read(&[Source::Embedded(BUNDLED)]);
+    let model = ModelCard::unknown("openai/gpt-5".parse().expect("an id"), Tokens(8_000));
+    let view = View::new(Timestamp::default(), model, "题");
+    let skill = library.get("a").expect("bundled");
+    for (language, body) in
+        [("en", "[r](references/r.md) [gone](gone.md)"), ("zh-CN", "[r](references/r.md)")]
+    {
+        let provider = provider(skill, language);
+        assert_eq!(provider.name(), "skill:a");
+        let blocks = provider.contribute(&view).await.expect("it reads nothing");
+        assert_eq!(blocks.iter().map(|block| block.text.as_str()).collect::<Vec<_>>(), [body]);
+    }
 }
