@@ -11,7 +11,6 @@ use crate::{
     Append, BoxFuture, EffectContext, EffectKey, End, Engine, Error, Fact, How, Moment, NodeId, Question, Recovery,
     Release, TreeState, codec,
     error::Problem,
-    executor::Account,
     fold::Tree,
     live::Live,
     node::AnyOutcome,
@@ -48,10 +47,7 @@ pub struct Wait {
     pub question: Question,
 }
 
-struct Settled {
-    how: How<AnyOutcome>,
-    context: EffectContext,
-}
+type Settled = How<AnyOutcome>;
 
 pub(crate) struct Driver<'a> {
     engine: &'a Engine,
@@ -59,7 +55,7 @@ pub(crate) struct Driver<'a> {
     live: Arc<Live>,
     batch: Batch,
     tasks: JoinSet<Settled>,
-    names: HashMap<Id, (EffectContext, Recovery)>,
+    names: HashMap<Id, EffectContext>,
     suspending: bool,
     /// A release stands in the journal: going on means taking the tree again.
     released: bool,
@@ -201,7 +197,24 @@ impl<'a> Driver<'a> {
         self.tree.version =
             self.engine.journal.append(id, append).await.map_err(|error| Error::new(id, error))?;
         self.live.publish(self.tree.version, records.into());
-        Ok(())
+        if self.engine.audited { self.audit().await } else { Ok(()) }
+    }
+
+    /// Compares the live tree with one folded afresh from the journal.
+    async fn audit(&self) -> Result<(), Error> {
+        let id = self.id();
+        let mut folded = Tree::new(id);
+        for record in self.engine.records(id, 0).await? {
+            folded.replay(&self.engine.kinds, &record).map_err(|problem| Error::new(id, problem))?;
+        }
+        let images = self.tree.image().and_then(|live| Ok((live, folded.image()?)));
+        let (live, folded) = images.map_err(|error| Error::new(id, Problem::Configuration(error.to_string())))?;
+        if live == folded {
+            return Ok(());
+        }
+        let [live, folded] = [live, folded].map(|image| String::from_utf8_lossy(&image).into_owned());
+        let reason = format!("folding its journal gives another state\nlive:   {live}\nfolded: {folded}");
+        Err(Error::new(id, Problem::Defect { kind: self.tree.status(TreeState::Running).kind, reason }))
     }
 
     fn launch(&mut self) {
@@ -211,14 +224,13 @@ impl<'a> Driver<'a> {
             let context = EffectContext::new(self.tree.id, node, key.clone(), attempt, cancel.clone(), live);
             let Some(run) = self.tree.runs.get_mut(&node) else { continue };
             let work = if cancel.is_cancelled() { None } else { run.machine.launch(&key, context.clone()) };
-            let named = (context.clone(), recovery);
             let grace = self.engine.grace;
             let task = match work {
-                Some(work) => self.tasks.spawn(watch(work, context, recovery, deadline, grace)),
+                Some(work) => self.tasks.spawn(watch(work, cancel, recovery, deadline, grace)),
                 // It was unwanted before it began: nothing happened outside.
-                None => self.tasks.spawn(async move { Settled { how: How::Abandoned, context } }),
+                None => self.tasks.spawn(async { How::Abandoned }),
             };
-            self.names.insert(task.id(), named);
+            self.names.insert(task.id(), context);
         }
     }
 
@@ -260,9 +272,9 @@ impl<'a> Driver<'a> {
             Ok((id, settled)) => (id, Some(settled)),
             Err(error) => (error.id(), None),
         };
-        let Some((context, _)) = self.names.remove(&id) else { return Ok(()) };
+        let Some(context) = self.names.remove(&id) else { return Ok(()) };
         // A panic leaves its outcome unknown, whatever it was.
-        let how = settled.map_or(How::Unknown, |settled| settled.how);
+        let how = settled.unwrap_or(How::Unknown);
         let (node, key) = (context.node(), context.key().clone());
         if self.suspending && matches!(how, How::Abandoned | How::Unknown | How::TimedOut) {
             // Left open: the next driver recovers it as after a crash.
@@ -314,7 +326,7 @@ async fn sleep(pause: Option<Duration>) {
 /// Runs one effect to its end, its deadline, or the end of its grace after it is no longer wanted.
 async fn watch(
     work: BoxFuture<AnyOutcome>,
-    context: EffectContext,
+    cancel: CancellationToken,
     recovery: Recovery,
     deadline: Option<Duration>,
     grace: Duration,
@@ -322,18 +334,17 @@ async fn watch(
     let mut work = pin!(work);
     let late = tokio::select! {
         biased;
-        outcome = &mut work => return Settled { how: How::Done(outcome), context },
-        () = context.cancelled() => false,
+        outcome = &mut work => return How::Done(outcome),
+        () = cancel.cancelled() => false,
         () = sleep(deadline) => true,
     };
-    context.cancellation().cancel();
-    let how = match tokio::time::timeout(grace, &mut work).await {
+    cancel.cancel();
+    match tokio::time::timeout(grace, &mut work).await {
         Ok(outcome) if !late => How::Done(outcome),
         Ok(_) => How::TimedOut,
         Err(_) if late && recovery == Recovery::Repeat => How::TimedOut,
         Err(_) => lost(recovery),
-    };
-    Settled { how, context }
+    }
 }
 
 /// The name and version of this program, as drivers sign with it.

@@ -28,6 +28,7 @@ pub struct Engine {
     pub(crate) ids: Arc<dyn Ids>,
     pub(crate) grace: Duration,
     pub(crate) program: Text,
+    pub(crate) audited: bool,
     live: Mutex<HashMap<TreeId, Weak<Live>>>,
 }
 
@@ -56,6 +57,7 @@ impl Engine {
             ids: Arc::new(RandomIds),
             grace: GRACE,
             program: program(),
+            audited: false,
             live: Mutex::default(),
         }
     }
@@ -71,6 +73,14 @@ impl Engine {
     #[must_use]
     pub fn with_grace(mut self, grace: Duration) -> Self {
         self.grace = grace;
+        self
+    }
+
+    /// Compares, after every append, the live tree with one folded afresh from the journal, and fails with
+    /// `Defect` when they differ. Costs a full load per append: for tests.
+    #[must_use]
+    pub fn audited(mut self) -> Self {
+        self.audited = true;
         self
     }
 
@@ -215,7 +225,9 @@ impl Engine {
         if let Some(live) = live.get(&tree).and_then(Weak::upgrade) {
             return live;
         }
-        live.retain(|_, live| live.strong_count() > 0);
+        if live.len() == live.capacity() {
+            live.retain(|_, live| live.strong_count() > 0);
+        }
         let new = Live::new(tree, 0);
         live.insert(tree, Arc::downgrade(&new));
         new

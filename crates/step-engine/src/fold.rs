@@ -31,7 +31,7 @@ pub(crate) struct DrivenTime {
 }
 
 impl DrivenTime {
-    fn tick(&mut self, at: Timestamp) {
+    pub(crate) fn tick(&mut self, at: Timestamp) {
         self.millis = self.at(at);
         self.last = Some(self.last.map_or(at, |last| last.max(at)));
     }

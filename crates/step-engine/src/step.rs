@@ -57,6 +57,10 @@ impl Step<'_> {
     /// Notes events that the run's machine has already folded.
     fn events(&mut self, node: NodeId, events: Vec<Json>) {
         let Some(run) = self.tree.runs.get(&node) else { return };
+        if events.is_empty() {
+            return;
+        }
+        self.tree.clock.tick(self.at.now);
         let version = run.machine.version();
         let records = events.into_iter().map(|event| Fact::Happened { version, event });
         self.batch.records.extend(records.map(|fact| Record { at: self.at.now, node, fact }));
