@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use thermidor_context_engine::Language;
 use thermidor_skills::Library as Skills;
+use thermidor_types::ModelId;
 
 use crate::{
-    ErrorKind, Language, Problem, StageFile, TeamFile, VERSION, near, needs, path::KeyPath, source::Places,
-    template,
+    ErrorKind, Problem, StageFile, TeamFile, VERSION, near, needs, path::KeyPath, source::Places, template,
 };
 
 /// The resolved needs of every stage, as indices, and all problems.
@@ -84,9 +85,7 @@ impl Check<'_> {
     }
 
     fn model(&mut self, path: &KeyPath, model: &str) {
-        let named =
-            model.split_once('/').is_some_and(|(provider, model)| !provider.is_empty() && !model.is_empty());
-        if model != "default" && !named {
+        if model != "default" && model.parse::<ModelId>().is_err() {
             let message = format!("{model:?} names no model");
             let remedy = "write provider/model, or default for the one that the user chose";
             self.report(ErrorKind::BadValue, path, message, Some(remedy.into()));
@@ -284,7 +283,7 @@ fn stage_path(at: usize) -> KeyPath {
 }
 
 fn in_language(path: &KeyPath, language: Option<Language>) -> KeyPath {
-    language.map_or_else(|| path.clone(), |language| path.key(language.code()))
+    language.map_or_else(|| path.clone(), |language| path.key(language.pick("en", "zh")))
 }
 
 fn well_formed(id: &str) -> bool {

@@ -19,6 +19,7 @@ impl JsonSchema for Amount {
     }
 }
 
+#[expect(clippy::ref_option, reason = "serde calls it with the field as it is")]
 pub(crate) fn serialize<S: Serializer>(amount: &Option<Money>, serializer: S) -> Result<S::Ok, S::Error> {
     match amount {
         Some(amount) => {

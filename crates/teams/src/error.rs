@@ -1,5 +1,7 @@
 use std::fmt;
 
+use thermidor_types::{Failure, FailureKind};
+
 /// What is wrong, as a closed set that programs can branch on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ErrorKind {
@@ -81,7 +83,7 @@ impl fmt::Display for Problem {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{first}{}", Lines(rest))]
 pub struct Error {
-    first: Problem,
+    first: Box<Problem>,
     rest: Vec<Problem>,
 }
 
@@ -101,7 +103,7 @@ impl Error {
 
     /// All problems, at least one.
     pub fn problems(&self) -> impl Iterator<Item = &Problem> {
-        [&self.first].into_iter().chain(&self.rest)
+        [self.first.as_ref()].into_iter().chain(&self.rest)
     }
 
     /// `Ok` if there is no problem.
@@ -110,13 +112,19 @@ impl Error {
             return Ok(());
         }
         problems.sort_by_key(|problem| (problem.place.position.is_none(), problem.place.position));
-        let first = problems.remove(0);
+        let first = Box::new(problems.remove(0));
         Err(Self { first, rest: problems })
     }
 }
 
 impl From<Problem> for Error {
     fn from(first: Problem) -> Self {
-        Self { first, rest: Vec::new() }
+        Self { first: Box::new(first), rest: Vec::new() }
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::new(FailureKind::Configuration, error.to_string())
     }
 }

@@ -22,7 +22,7 @@ mod check;
 mod dollars;
 mod error;
 mod file;
-mod language;
+mod group;
 mod library;
 mod localised;
 mod near;
@@ -38,7 +38,8 @@ pub use error::{Error, ErrorKind, Place, Problem};
 pub use file::{
     AgentFile, Limits, ParamFile, Pattern, PatternKind, StageFile, TeamFile, VERSION, team_schema,
 };
-pub use language::Language;
+pub use group::Choices;
 pub use library::{Entry, Library, Origin};
 pub use localised::Localised;
 pub use team::Team;
+pub use thermidor_context_engine::Language;

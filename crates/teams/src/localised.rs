@@ -6,7 +6,7 @@ use serde::{
     de::{self, IntoDeserializer, value},
 };
 
-use crate::Language;
+use thermidor_context_engine::Language;
 
 /// A value that may differ by language: written plainly, or as a table `{ en = …, zh = … }`.
 ///

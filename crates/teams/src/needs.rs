@@ -45,18 +45,15 @@ fn cycle(edges: &[Vec<usize>]) -> Option<Vec<usize>> {
             let at = *at;
             let target = if done[at] { None } else { edges[at].get(*next).copied() };
             *next += 1;
-            match target {
-                Some(target) => match way.iter().position(|(stop, _)| *stop == target) {
-                    Some(from) => {
-                        return Some(way[from..].iter().map(|(stop, _)| *stop).chain([target]).collect());
-                    }
-                    None => way.push((target, 0)),
-                },
-                None => {
-                    done[at] = true;
-                    way.pop();
-                }
+            let Some(target) = target else {
+                done[at] = true;
+                way.pop();
+                continue;
+            };
+            if let Some(from) = way.iter().position(|(stop, _)| *stop == target) {
+                return Some(way[from..].iter().map(|(stop, _)| *stop).chain([target]).collect());
             }
+            way.push((target, 0));
         }
     }
     None

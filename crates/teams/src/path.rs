@@ -43,15 +43,11 @@ impl KeyPath {
             }
             all => (None, all),
         };
-        let mut words = String::new();
-        for step in rest.iter().rev() {
-            match step {
-                Step::Key(key) if words.is_empty() => words.push_str(key),
-                Step::Key(key) => words.push_str(&format!(" of {key}")),
-                Step::Index(at) if words.is_empty() => words.push_str(&format!("item {}", at + 1)),
-                Step::Index(at) => words.push_str(&format!(" of item {}", at + 1)),
-            }
-        }
+        let steps = rest.iter().rev().map(|step| match step {
+            Step::Key(key) => key.clone(),
+            Step::Index(at) => format!("item {}", at + 1),
+        });
+        let words = steps.collect::<Vec<_>>().join(" of ");
         match owner {
             Some(owner) if words.is_empty() => owner,
             Some(owner) => format!("{words} of {owner}"),

@@ -151,7 +151,7 @@ fn every_text_of_a_team_is_there_in_both_languages() {
         for stage in &file.stages {
             differ(&stage.title, &stage.id);
             differ(&Some(stage.prompt.clone()), &stage.id);
-            for language in Language::ALL {
+            for language in [Language::En, Language::Zh] {
                 // The prompt says what belongs under each heading that is asked for.
                 for heading in stage.sections.as_ref().expect(&stage.id).get(language) {
                     assert!(
