@@ -1,11 +1,6 @@
 //! Durable state machines: one driver and one journal per tree of runs.
 //!
-//! A [`Machine`] is pure: inputs become events, events fold into state, and from the state alone follows
-//! what is wanted next. The [`Engine`] does the rest, once for all machines: it journals every event before
-//! anything depends on it, runs effects through an [`Executor`], opens child runs, recovers after a crash at
-//! any instant without repeating what was done, and bounds, stops, forks and shows whole trees of runs.
-//!
-//! See `examples/counter.rs` for a machine of one's own in full.
+#![doc = include_str!("../README.md")]
 
 mod codec;
 mod driver;

@@ -111,7 +111,6 @@ pub enum Fact {
     },
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature serde asks for")]
 fn nothing_spent(spent: &Spent) -> bool {
     *spent == Spent::default()
 }

@@ -24,6 +24,5 @@ fn a_tree_survives_everything() {
     });
     assert!(explored.appends > 10, "{explored:?}");
     assert_eq!(explored.crashes, explored.appends * 2);
-    eprintln!("{explored:?}");
     assert!(explored.ends["done"] > 100 && explored.ends["stopped"] > 40, "{explored:?}");
 }

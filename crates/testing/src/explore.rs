@@ -25,14 +25,17 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{Crash, CrashingJournal, TokioClock};
 
+/// What a person answers to a question; `None` when it is not meant to come up.
+pub type Answer = Box<dyn Fn(&Wait) -> Option<Json>>;
+
 /// What the explorer needs to know of a run.
 pub struct Script {
     /// Makes the machines; their executors call [`World::work`] for everything they do.
     pub kinds: Box<dyn Fn(&World) -> Kinds>,
     /// The tree to run.
     pub start: Start,
-    /// What a person answers to a question; `None` when it is not meant to come up.
-    pub answer: Box<dyn Fn(&Wait) -> Option<Json>>,
+    /// What a person answers.
+    pub answer: Answer,
     /// How many random runs to make.
     pub seeds: u64,
 }
@@ -61,7 +64,8 @@ pub enum Twice {
 }
 
 impl World {
-    fn new(seed: u64) -> Self {
+    /// A world whose timing follows from `seed`.
+    pub fn new(seed: u64) -> Self {
         Self { seed, done: Arc::default(), began: Arc::default() }
     }
 
