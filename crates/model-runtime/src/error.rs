@@ -5,10 +5,16 @@ use thermidor_types::{Failure, FailureKind, ModelId};
 
 type Source = Box<dyn std::error::Error + Send + Sync>;
 
-/// Why a model call failed.
+/// Why a model call failed, or why a model could not be found.
+///
+/// One pointer wide: results stay small on the paths that succeed.
 #[derive(Debug, thiserror::Error)]
-#[error("{kind} while calling {model}{}", detail(.message))]
-pub struct Error {
+#[error(transparent)]
+pub struct Error(Box<Details>);
+
+#[derive(Debug, thiserror::Error)]
+#[error("{kind} while calling {}{}", named(.model), detail(.message))]
+struct Details {
     kind: FailureKind,
     model: ModelId,
     message: String,
@@ -20,6 +26,14 @@ pub struct Error {
     source: Option<Source>,
 }
 
+fn named(model: &ModelId) -> String {
+    match (model.provider(), model.model()) {
+        ("", "") => "a model".to_owned(),
+        (provider, "") => provider.to_owned(),
+        _ => model.to_string(),
+    }
+}
+
 fn detail(message: &str) -> String {
     if message.is_empty() { String::new() } else { format!(": {message}") }
 }
@@ -27,82 +41,90 @@ fn detail(message: &str) -> String {
 impl Error {
     /// A failure of `kind` in a call to `model`; `message` is for people and holds no secret.
     pub fn new(kind: FailureKind, model: ModelId, message: impl Into<String>) -> Self {
-        let message = message.into();
-        Self { kind, model, message, status: None, code: None, request_id: None, retry_after: None, source: None }
+        Self(Box::new(Details {
+            kind,
+            model,
+            message: message.into(),
+            status: None,
+            code: None,
+            request_id: None,
+            retry_after: None,
+            source: None,
+        }))
     }
 
     /// Adds the error underneath.
     #[must_use]
     pub fn with_source(mut self, source: impl Into<Source>) -> Self {
-        self.source = Some(source.into());
+        self.0.source = Some(source.into());
         self
     }
 
     /// Adds the HTTP status.
     #[must_use]
     pub fn with_status(mut self, status: u16) -> Self {
-        self.status = Some(status);
+        self.0.status = Some(status);
         self
     }
 
     /// Adds the provider's own code.
     #[must_use]
     pub fn with_code(mut self, code: impl Into<SmolStr>) -> Self {
-        self.code = Some(code.into());
+        self.0.code = Some(code.into());
         self
     }
 
     /// Adds the provider's name for the request.
     #[must_use]
     pub fn with_request_id(mut self, request_id: impl Into<SmolStr>) -> Self {
-        self.request_id = Some(request_id.into());
+        self.0.request_id = Some(request_id.into());
         self
     }
 
     /// Adds the time the provider asked to wait.
     #[must_use]
     pub fn with_retry_after(mut self, wait: Duration) -> Self {
-        self.retry_after = Some(wait);
+        self.0.retry_after = Some(wait);
         self
     }
 
     /// The closed kind, to branch on.
     pub fn kind(&self) -> FailureKind {
-        self.kind
+        self.0.kind
     }
 
     /// The model that was called.
     pub fn model(&self) -> &ModelId {
-        &self.model
+        &self.0.model
     }
 
     /// The sentence for people, the provider's own words if it had any.
     pub fn message(&self) -> &str {
-        &self.message
+        &self.0.message
     }
 
     /// The HTTP status, when there was one.
     pub fn status(&self) -> Option<u16> {
-        self.status
+        self.0.status
     }
 
     /// The provider's own code, when there was one.
     pub fn code(&self) -> Option<&str> {
-        self.code.as_deref()
+        self.0.code.as_deref()
     }
 
     /// The provider's name for the request, to quote to its support.
     pub fn request_id(&self) -> Option<&str> {
-        self.request_id.as_deref()
+        self.0.request_id.as_deref()
     }
 
     /// The least time to wait before another try, when the provider named one.
     pub fn retry_after(&self) -> Option<Duration> {
-        self.retry_after
+        self.0.retry_after
     }
 
     /// The failure as data, for events.
     pub fn to_failure(&self) -> Failure {
-        Failure::new(self.kind, format!("{}{}", self.model, detail(&self.message)))
+        Failure::new(self.0.kind, format!("{}{}", named(&self.0.model), detail(&self.0.message)))
     }
 }

@@ -1,11 +1,48 @@
-//! Talks to language models.
+//! Talks to language models: one trait, many providers, streams with typed endings.
+//!
+//! A provider is a row of data, a dialect is a pure codec, and what stands around a model (timeouts, retry,
+//! metering) is a decorator of [`ChatModel`]. The crate reads no environment: keys are handed in.
+//!
+//! ```no_run
+//! use futures_util::StreamExt;
+//! use thermidor_model_runtime::{ChatEvent, ChatRequest, ModelRuntime};
+//! use thermidor_types::Message;
+//!
+//! # async fn run(key: String) -> Result<(), Box<dyn std::error::Error>> {
+//! let runtime = ModelRuntime::builder().key("deepseek", key).build()?;
+//! let model = runtime.model("deepseek/deepseek-chat")?;
+//! let request = ChatRequest { messages: vec![Message::user("Why is the sky blue?")], ..Default::default() };
+//! let mut answer = model.stream(request).await?;
+//! while let Some(event) = answer.next().await {
+//!     match event {
+//!         ChatEvent::Text(text) => print!("{text}"),
+//!         ChatEvent::Ended(end) => println!("\n{:?}, {:?}", end.ending, end.message.usage.cost),
+//!         ChatEvent::Reasoning(_) | ChatEvent::Call { .. } => {}
+//!     }
+//! }
+//! # Ok(()) }
+//! ```
 
+mod cards;
 mod chat;
+pub mod dialect;
 mod error;
+mod http;
+mod metering;
+mod provider;
 mod rehearsal;
+mod retry;
+mod runtime;
+mod sse;
 
+pub use cards::bundled_cards;
 pub use chat::{
     ChatEvent, ChatModel, ChatRequest, ChatStream, ResponseSchema, StreamEnd, StreamEnding, ToolChoice,
 };
 pub use error::Error;
+pub use http::{HttpModel, Timeouts};
+pub use metering::{Metered, cost};
+pub use provider::{Auth, Dialect, Provider, Quirk, Quirks, bundled_providers};
 pub use rehearsal::{Contract, Language, Material, MaterialKind, Rehearsal};
+pub use retry::{CallObserver, CallReport, CallStep, Chance, Retry, RetryPolicy};
+pub use runtime::{Known, LocalServer, ModelRuntime, ModelRuntimeBuilder};

@@ -1,0 +1,181 @@
+use std::{future::Future, sync::Arc};
+
+use async_trait::async_trait;
+use futures_util::{StreamExt, stream};
+use reqwest::{
+    RequestBuilder, Response, Url,
+    header::{ACCEPT, CONTENT_TYPE, HeaderValue},
+};
+use secrecy::{ExposeSecret, SecretString};
+use thermidor_types::{FailureKind, ModelCard};
+use tokio::time::{Instant, timeout_at};
+
+use super::{Clients, answer::Answer, headers};
+use crate::{
+    Auth, ChatEvent, ChatModel, ChatRequest, ChatStream, Error, Provider,
+    dialect::openai_chat::{self, Decoder, Fault},
+    retry::unseen_failure,
+};
+
+/// The longest body of a failed request that is read, in bytes.
+const LONGEST_FAULT: usize = 64 << 10;
+
+/// One model of one provider over HTTP, without retry and metering.
+///
+/// `stream` returns when the first event is there, so that everything that fails before it is an [`Error`].
+#[derive(Debug)]
+pub struct HttpModel {
+    card: ModelCard,
+    provider: Arc<Provider>,
+    key: Option<SecretString>,
+    clients: Arc<Clients>,
+}
+
+impl HttpModel {
+    pub(crate) fn new(
+        card: ModelCard,
+        provider: Arc<Provider>,
+        key: Option<SecretString>,
+        clients: Arc<Clients>,
+    ) -> Self {
+        Self { card, provider, key, clients }
+    }
+
+    fn error(&self, kind: FailureKind, message: impl Into<String>) -> Error {
+        Error::new(kind, self.card.id.clone(), redacted(message.into(), self.key.as_ref()))
+    }
+
+    fn request(&self, request: &ChatRequest) -> Result<RequestBuilder, Error> {
+        let body = openai_chat::encode(request, &self.card, &self.provider.quirks)
+            .map_err(|error| self.error(FailureKind::InvalidRequest, error.to_string()))?;
+        let address = format!("{}/chat/completions", self.provider.base_url.trim_end_matches('/'));
+        let url: Url = address.parse().map_err(|_| {
+            self.error(FailureKind::Configuration, format!("{:?} is no address", self.provider.base_url))
+        })?;
+        let client = self.clients.of(&url, &self.card.id)?;
+        let mut builder = client
+            .post(url)
+            .header(CONTENT_TYPE, "application/json")
+            .header(ACCEPT, "text/event-stream, application/json")
+            .body(body);
+        if let Some(key) = &self.key {
+            builder = self.authorised(builder, key)?;
+        }
+        if let Some(key) = &request.idempotency_key
+            && let Ok(value) = HeaderValue::from_str(key)
+        {
+            builder = builder.header("idempotency-key", value);
+        }
+        Ok(builder)
+    }
+
+    fn authorised(&self, builder: RequestBuilder, key: &SecretString) -> Result<RequestBuilder, Error> {
+        let (name, text) = match &self.provider.auth {
+            Auth::Bearer => ("authorization", format!("Bearer {}", key.expose_secret())),
+            Auth::Header(name) => (name.as_str(), key.expose_secret().to_owned()),
+        };
+        let mut value = HeaderValue::from_str(&text).map_err(|_| {
+            self.error(FailureKind::Credentials, "the key holds characters that no header can")
+        })?;
+        value.set_sensitive(true);
+        Ok(builder.header(name, value))
+    }
+
+    async fn in_time<T>(&self, until: Instant, work: impl Future<Output = T> + Send) -> Result<T, Error> {
+        let silent = |_| self.error(FailureKind::Timeout, "no answer came in time");
+        timeout_at(until, work).await.map_err(silent)
+    }
+
+    fn not_sent(&self, error: reqwest::Error) -> Error {
+        let host = error.url().and_then(Url::host_str).unwrap_or("the provider").to_owned();
+        let (kind, message) = if error.is_timeout() {
+            (FailureKind::Timeout, format!("{host} could not be reached in time"))
+        } else if error.is_builder() {
+            (
+                FailureKind::Configuration,
+                format!("no request could be made from {:?}", self.provider.base_url),
+            )
+        } else if error.is_connect() {
+            (FailureKind::Network, format!("{host} could not be reached"))
+        } else {
+            (FailureKind::Network, format!("the connection to {host} broke"))
+        };
+        self.error(kind, message).with_source(error.without_url())
+    }
+
+    async fn refused(&self, mut response: Response) -> Error {
+        let status = response.status().as_u16();
+        let (wait, request_id) =
+            (headers::retry_after(response.headers()), headers::request_id(response.headers()));
+        let mut body = Vec::new();
+        while body.len() < LONGEST_FAULT {
+            match response.chunk().await {
+                Ok(Some(bytes)) => body.extend_from_slice(&bytes),
+                Ok(None) | Err(_) => break, // the status alone says enough
+            }
+        }
+        let fault = openai_chat::read_fault(Some(status), &body);
+        let mut error = self.fault(&fault).with_status(status);
+        if let Some(wait) = wait {
+            error = error.with_retry_after(wait);
+        }
+        if let Some(request_id) = request_id {
+            error = error.with_request_id(request_id);
+        }
+        error
+    }
+
+    fn fault(&self, fault: &Fault) -> Error {
+        let error = self.error(fault.kind, fault.message.clone());
+        match &fault.code {
+            Some(code) => error.with_code(code.clone()),
+            None => error,
+        }
+    }
+}
+
+#[async_trait]
+impl ChatModel for HttpModel {
+    fn card(&self) -> &ModelCard {
+        &self.card
+    }
+
+    async fn stream(&self, request: ChatRequest) -> Result<ChatStream, Error> {
+        let (times, start) = (self.clients.timeouts(), Instant::now());
+        let builder = self.request(&request)?;
+        let first = start + times.first_event.min(times.total);
+        let response = self.in_time(first, builder.send()).await?.map_err(|error| self.not_sent(error))?;
+        if !response.status().is_success() {
+            return Err(self.in_time(first, self.refused(response)).await?);
+        }
+        let request_id = headers::request_id(response.headers());
+        let content_type = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+        if content_type.is_some_and(|value| value.starts_with("text/html")) {
+            return Err(self.error(FailureKind::Malformed, "a web page came instead of an answer"));
+        }
+        let decoder = Decoder::new(self.card.id.clone(), request.call_prefix, &self.provider.quirks);
+        let mut answer = Answer::new(response, decoder, times, start, self.key.clone());
+        let event = answer.next().await;
+        if let Some(ChatEvent::Ended(end)) = &event
+            && let Some(failure) = unseen_failure(end)
+        {
+            let error = match answer.fault() {
+                Some(fault) => self.fault(fault),
+                None => self.error(failure.kind, failure.message.as_str()),
+            };
+            return Err(match request_id {
+                Some(request_id) => error.with_request_id(request_id),
+                None => error,
+            });
+        }
+        Ok(stream::iter(event).chain(answer).boxed())
+    }
+}
+
+/// `text` without the key, wherever a provider quotes it.
+pub(super) fn redacted(text: String, key: Option<&SecretString>) -> String {
+    match key.map(ExposeSecret::expose_secret) {
+        Some(key) if key.len() >= 4 && text.contains(key) => text.replace(key, "[key]"),
+        _ => text,
+    }
+}

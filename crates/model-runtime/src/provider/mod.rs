@@ -1,0 +1,9 @@
+//! Providers as data: one row each.
+
+mod quirk;
+mod row;
+mod table;
+
+pub use quirk::{Quirk, Quirks};
+pub use row::{Auth, Dialect, Provider};
+pub use table::bundled_providers;

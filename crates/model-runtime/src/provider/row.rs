@@ -1,0 +1,109 @@
+use serde::{Deserialize, Serialize};
+use smol_str::SmolStr;
+use thermidor_types::{ModelCard, ModelId, Tokens};
+
+use super::Quirks;
+
+/// The window assumed of a model nobody describes, in tokens.
+const DEFAULT_WINDOW: Tokens = Tokens(32_768);
+
+/// Where models are served, and how to talk to them.
+///
+/// Plain data. The rows that ship are [`bundled_providers`](crate::bundled_providers); an own one needs a
+/// name and an address:
+///
+/// ```
+/// use thermidor_model_runtime::{ModelRuntime, Provider};
+///
+/// let runtime = ModelRuntime::builder().provider(Provider::new("lab", "http://10.0.0.7:8000/v1")).build()?;
+/// let model = runtime.model("lab/qwen3-30b")?;
+/// assert_eq!(model.card().id.to_string(), "lab/qwen3-30b");
+/// # Ok::<(), thermidor_model_runtime::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Provider {
+    /// The name before the slash of a model id.
+    pub name: SmolStr,
+    /// Other names it is known by.
+    #[serde(default)]
+    pub aliases: Vec<SmolStr>,
+    /// The name for people.
+    pub title: String,
+    /// The address that `/chat/completions` is appended to.
+    pub base_url: String,
+    /// Environment variables that usually hold the key, the preferred first. This crate reads none of them.
+    #[serde(default)]
+    pub key_variables: Vec<SmolStr>,
+    /// The wire format.
+    #[serde(default)]
+    pub dialect: Dialect,
+    /// How the key is sent.
+    #[serde(default)]
+    pub auth: Auth,
+    /// The model taken when only the provider is named.
+    #[serde(default)]
+    pub default_model: Option<SmolStr>,
+    /// How it differs from its dialect.
+    #[serde(default)]
+    pub quirks: Quirks,
+    /// Whether it usually runs on this machine and needs no key.
+    #[serde(default)]
+    pub local: bool,
+    /// The window assumed of models that have no card, in tokens.
+    #[serde(default = "default_window")]
+    pub context_window: Tokens,
+}
+
+const fn default_window() -> Tokens {
+    DEFAULT_WINDOW
+}
+
+impl Provider {
+    /// An OpenAI-compatible service of the caller's own, without a key unless one is given.
+    pub fn new(name: impl Into<SmolStr>, base_url: impl Into<String>) -> Self {
+        let name = name.into();
+        Self {
+            title: name.to_string(),
+            name,
+            aliases: Vec::new(),
+            base_url: base_url.into(),
+            key_variables: Vec::new(),
+            dialect: Dialect::OpenaiChat,
+            auth: Auth::Bearer,
+            default_model: None,
+            quirks: Quirks::default(),
+            local: true,
+            context_window: DEFAULT_WINDOW,
+        }
+    }
+
+    /// The card for a model of which nothing is known but that it is served here.
+    pub fn unknown_card(&self, model: &str) -> ModelCard {
+        ModelCard::unknown(ModelId::new(self.name.clone(), model), self.context_window)
+    }
+
+    pub(crate) fn is_called(&self, name: &str) -> bool {
+        self.name == name || self.aliases.iter().any(|alias| alias == name)
+    }
+}
+
+/// The wire formats there are codecs for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Dialect {
+    /// `OpenAI`'s `POST /chat/completions`.
+    #[default]
+    OpenaiChat,
+}
+
+/// How a key is sent.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Auth {
+    /// `Authorization: Bearer …`.
+    #[default]
+    Bearer,
+    /// The bare key in this header.
+    Header(SmolStr),
+}
