@@ -23,6 +23,8 @@ enum Act {
     Wait(u64),
     /// Keeps the connection open until the client leaves.
     Hang,
+    /// Expects another request on the same connection.
+    NextRequest,
 }
 
 fn say(text: impl Into<Vec<u8>>) -> Act {
@@ -103,6 +105,7 @@ async fn act(socket: &mut TcpStream, script: Vec<Act>) {
                 }
             }
             Act::Wait(milliseconds) => tokio::time::sleep(Duration::from_millis(milliseconds)).await,
+            Act::NextRequest => drop(read_request(socket).await),
             Act::Hang => {
                 let mut rest = [0; 64];
                 while matches!(socket.read(&mut rest).await, Ok(read) if read > 0) {}
@@ -204,7 +207,7 @@ async fn a_burst_of_small_chunks_is_one_event() {
     let burst: Vec<u8> = (0..500)
         .flat_map(|_| match words("x") {
             Act::Write(bytes) => bytes,
-            Act::Wait(_) | Act::Hang => Vec::new(),
+            Act::Wait(_) | Act::Hang | Act::NextRequest => Vec::new(),
         })
         .collect();
     let (texts, end) = answer(vec![stream_head(), say(burst), stop(), done()]).await.expect("an answer");
@@ -335,6 +338,23 @@ async fn a_whole_answer_to_a_request_for_a_stream_is_read() {
         head("200 OK", &format!("content-type: application/json\r\ncontent-length: {}\r\n", json.len()));
     let (texts, end) = answer(vec![json_head, say(json)]).await.expect("an answer");
     assert_eq!((texts.concat().as_str(), end.ending), ("Hello", StreamEnding::Finished));
+}
+
+/// A handshake for every call would cost more than the call: the end of a body is read although `[DONE]` came.
+#[tokio::test]
+async fn a_connection_serves_the_next_call() {
+    let head =
+        say("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n");
+    let body = "data: {\"choices\":[{\"delta\":{\"content\":\"a\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
+    let one = [head, say(format!("{:x}\r\n{body}\r\n", body.len())), Act::Wait(10), say("0\r\n\r\n")];
+    let script = one.iter().cloned().chain([Act::NextRequest]).chain(one.iter().cloned()).collect();
+    let server = Server::start(vec![script]).await;
+    let model = model(&server.base_url, quick(), 1);
+    for _ in 0..2 {
+        let events: Vec<_> = model.stream(request()).await.expect("an answer").collect().await;
+        assert!(matches!(events.last(), Some(ChatEvent::Ended(end)) if end.ending == StreamEnding::Finished));
+    }
+    server.requests().await;
 }
 
 /// Dropping the answer closes the connection: the provider stops working for nobody.

@@ -25,6 +25,10 @@ const LONGEST_DRAIN: usize = 256 << 10;
 /// How long the usage figures are waited for after the model said that it is done.
 const TRAILER: Duration = Duration::from_secs(5);
 
+/// How long the last bytes of the body are waited for after `[DONE]`. Read to its end, a connection serves the
+/// next call; some servers leave it open instead.
+const LINGER: Duration = Duration::from_millis(50);
+
 /// A response on its way through the decoder.
 ///
 /// It reads what is there before it yields, so that a burst of small chunks is one event. Dropping it
@@ -74,7 +78,7 @@ impl Answer {
                 Poll::Ready(Some(Ok(bytes))) => {
                     read += bytes.len();
                     self.decoder.feed(&bytes);
-                    if self.decoder.is_complete() {
+                    if self.decoder.fault().is_some() {
                         return Some(Close::EndOfStream);
                     }
                 }
@@ -152,12 +156,20 @@ impl Times {
     fn due(&self, decoder: &Decoder) -> Instant {
         let due = match self.last {
             None => self.start + self.allowed.first_event,
-            Some((last, _)) if decoder.finish_reason().is_some() => {
-                last + TRAILER.min(self.allowed.between_events)
-            }
-            Some((last, _)) => last + self.allowed.between_events,
+            Some((last, _)) => last + self.silence(decoder),
         };
         due.min(self.start + self.allowed.total)
+    }
+
+    fn silence(&self, decoder: &Decoder) -> Duration {
+        let allowed = self.allowed.between_events;
+        if decoder.is_complete() {
+            LINGER.min(allowed)
+        } else if decoder.finish_reason().is_some() {
+            TRAILER.min(allowed)
+        } else {
+            allowed
+        }
     }
 
     fn words(&self) -> String {
