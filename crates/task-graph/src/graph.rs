@@ -173,7 +173,8 @@ impl TaskGraph {
 
     fn reached(&self, edges: &[Vec<usize>], id: &str) -> Vec<&SmolStr> {
         let mut reached = vec![false; self.len()];
-        let mut next: Vec<usize> = self.position(id).into_iter().flat_map(|node| &edges[node]).copied().collect();
+        let mut next: Vec<usize> =
+            self.position(id).into_iter().flat_map(|node| &edges[node]).copied().collect();
         while let Some(node) = next.pop() {
             if !std::mem::replace(&mut reached[node], true) {
                 next.extend(&edges[node]);

@@ -45,6 +45,14 @@ struct Mark {
     attempts: u32,
 }
 
+impl FromIterator<(SmolStr, NodeState)> for Progress {
+    /// A progress that is known from elsewhere. Nodes that are not pending count as started once.
+    fn from_iter<I: IntoIterator<Item = (SmolStr, NodeState)>>(states: I) -> Self {
+        let started = states.into_iter().filter(|(_, state)| *state != NodeState::Pending);
+        Self { nodes: started.map(|(id, state)| (id, Mark { state, attempts: 1 })).collect() }
+    }
+}
+
 impl Progress {
     /// Nothing has been started.
     pub fn new() -> Self {
@@ -63,7 +71,10 @@ impl Progress {
 
     /// The pending nodes whose needs are all done, as declared. Costs O(V + E), whatever happened before.
     pub fn ready<'a>(&self, graph: &'a TaskGraph) -> Vec<&'a SmolStr> {
-        graph.ids().filter(|id| self.state(id) == NodeState::Pending && self.missing(graph, id).is_none()).collect()
+        graph
+            .ids()
+            .filter(|id| self.state(id) == NodeState::Pending && self.missing(graph, id).is_none())
+            .collect()
     }
 
     /// The first need of a node that is not done.

@@ -44,15 +44,17 @@ fn any_edges() -> impl Strategy<Value = Edges> {
 /// Edges without circles, whose order of declaration is not topological.
 fn acyclic_edges() -> impl Strategy<Value = Edges> {
     let lower = prop::collection::vec(prop::collection::vec(prop::bool::weighted(0.35), MOST), 1..=MOST);
-    lower.prop_flat_map(|rows| Just((0..rows.len()).collect::<Vec<_>>()).prop_shuffle().prop_map(move |places| {
-        let mut edges = vec![vec![false; rows.len()]; rows.len()];
-        for a in 0..rows.len() {
-            for b in 0..a {
-                edges[places[a]][places[b]] = rows[a][b];
+    lower.prop_flat_map(|rows| {
+        Just((0..rows.len()).collect::<Vec<_>>()).prop_shuffle().prop_map(move |places| {
+            let mut edges = vec![vec![false; rows.len()]; rows.len()];
+            for a in 0..rows.len() {
+                for b in 0..a {
+                    edges[places[a]][places[b]] = rows[a][b];
+                }
             }
-        }
-        edges
-    }))
+            edges
+        })
+    })
 }
 
 fn indices<'a>(ids: impl IntoIterator<Item = &'a SmolStr>) -> Vec<usize> {
