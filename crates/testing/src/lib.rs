@@ -2,6 +2,9 @@
 
 mod explore;
 mod faulty;
+pub mod mock;
+mod scripted;
 
-pub use explore::{Explored, Script, Twice, World, explore};
+pub use explore::{Answer, Explored, Script, Twice, World, explore};
 pub use faulty::{Crash, CrashingJournal, TokioClock};
+pub use scripted::{Reply, ScriptedModel};

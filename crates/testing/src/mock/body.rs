@@ -13,7 +13,7 @@ pub(super) struct Body<'a> {
     #[serde(borrow, default)]
     pub(super) messages: Option<Vec<Message<'a>>>,
     #[serde(borrow, default)]
-    pub(super) tools: Option<Vec<Tool<'a>>>,
+    tools: Option<Vec<Tool<'a>>>,
     #[serde(default)]
     pub(super) stream: Option<bool>,
     #[serde(default)]
@@ -33,8 +33,18 @@ impl Body<'_> {
         self.messages.as_deref().unwrap_or_default()
     }
 
-    pub(super) fn tools(&self) -> impl Iterator<Item = &Function<'_>> {
-        self.tools.iter().flatten().map(|tool| tool.function.as_ref().unwrap_or(&tool.flat))
+    pub(super) fn tools(&self) -> impl Iterator<Item = Function<'_>> {
+        self.tools.iter().flatten().map(|tool| {
+            let (name, description, parameters) = match &tool.function {
+                Some(inner) => (&inner.name, &inner.description, inner.parameters),
+                None => (&tool.name, &tool.description, tool.parameters),
+            };
+            Function {
+                name: name.as_deref().unwrap_or_default(),
+                description: description.as_deref().unwrap_or_default(),
+                parameters,
+            }
+        })
     }
 
     pub(super) fn wants_usage(&self) -> bool {
@@ -93,27 +103,33 @@ pub(super) struct Called<'a> {
 
 /// A tool in its usual wrapping, or flat.
 #[derive(Deserialize)]
-pub(super) struct Tool<'a> {
+struct Tool<'a> {
     #[serde(borrow, default)]
-    function: Option<Function<'a>>,
-    #[serde(borrow, flatten)]
-    flat: Function<'a>,
+    function: Option<Described<'a>>,
+    #[serde(borrow, default)]
+    name: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    description: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    parameters: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
-pub(super) struct Function<'a> {
+struct Described<'a> {
     #[serde(borrow, default)]
-    pub(super) name: Option<Cow<'a, str>>,
+    name: Option<Cow<'a, str>>,
     #[serde(borrow, default)]
-    pub(super) description: Option<Cow<'a, str>>,
+    description: Option<Cow<'a, str>>,
     #[serde(borrow, default)]
-    pub(super) parameters: Option<&'a RawValue>,
+    parameters: Option<&'a RawValue>,
 }
 
-impl Function<'_> {
-    pub(super) fn name(&self) -> &str {
-        self.name.as_deref().unwrap_or_default()
-    }
+/// A tool on offer.
+#[derive(Clone, Copy)]
+pub(super) struct Function<'a> {
+    pub(super) name: &'a str,
+    pub(super) description: &'a str,
+    pub(super) parameters: Option<&'a RawValue>,
 }
 
 /// The parameters of a tool, in the order they are written in.
@@ -132,5 +148,8 @@ pub(super) fn property_type(property: &RawValue) -> &str {
         #[serde(borrow, rename = "type", default)]
         kind: Option<&'a RawValue>,
     }
-    serde_json::from_str::<Property<'_>>(property.get()).ok().and_then(|property| property.kind).map_or("", RawValue::get)
+    serde_json::from_str::<Property<'_>>(property.get())
+        .ok()
+        .and_then(|property| property.kind)
+        .map_or("", RawValue::get)
 }

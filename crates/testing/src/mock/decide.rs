@@ -23,7 +23,9 @@ pub(super) fn decide(script: &Script, body: &Body<'_>) -> Reply {
     match script.role {
         Role::Text | Role::Echo => Reply::Text(words(script.tokens, script.chars)),
         Role::Selector => {
-            let next = WORKERS.iter().find(|(_, mark)| !body.messages().iter().any(|message| message.mentions(mark)));
+            let next = WORKERS
+                .iter()
+                .find(|(_, mark)| !body.messages().iter().any(|message| message.mentions(mark)));
             Reply::Text(next.map_or("closer", |(worker, _)| worker).to_owned())
         }
         Role::WorkerA => worker(0, body),
@@ -55,11 +57,11 @@ fn words(tokens: usize, chars: usize) -> String {
 
 fn worker(place: usize, body: &Body<'_>) -> Reply {
     let back = body.tools().find(|tool| {
-        let name = tool.name().to_lowercase();
+        let name = tool.name.to_lowercase();
         name.contains("supervisor") && (name.contains("transfer") || name.contains("handoff"))
     });
     if let Some(tool) = back {
-        return Reply::Calls(vec![(tool.name().to_owned(), arguments(tool, "supervisor"))]);
+        return Reply::Calls(vec![(tool.name.to_owned(), arguments(&tool, "supervisor"))]);
     }
     let (name, mark) = WORKERS[place];
     Reply::Text(format!("{mark} here is the result of {name}: the part is finished."))
@@ -70,29 +72,37 @@ fn delegations(body: &Body<'_>) -> usize {
     let assistants = body.messages().iter().filter(|message| message.is("assistant"));
     let functions = assistants.flat_map(|message| message.calls()).filter_map(|call| call.function.as_ref());
     let to_worker = |text: Option<&str>| text.is_some_and(|text| text.contains("worker_"));
-    functions.filter(|called| to_worker(called.name.as_deref()) || to_worker(called.arguments.as_deref())).count()
+    functions
+        .filter(|called| to_worker(called.name.as_deref()) || to_worker(called.arguments.as_deref()))
+        .count()
 }
 
 /// The call that hands off to `target`: by a tool of that name, else by any tool for hand-offs.
 fn hand_off(body: &Body<'_>, target: &str) -> Option<(String, String)> {
-    let tool = body.tools().find(|tool| tool.name().contains(target)).or_else(|| {
+    let tool = body.tools().find(|tool| tool.name.contains(target)).or_else(|| {
         body.tools().find(|tool| {
-            let name = tool.name().to_lowercase();
+            let name = tool.name.to_lowercase();
             ["delegate", "transfer", "handoff"].iter().any(|word| name.contains(word))
         })
     })?;
-    Some((tool.name().to_owned(), arguments(tool, target)))
+    Some((tool.name.to_owned(), arguments(&tool, target)))
 }
 
 /// Arguments in the schema's order: the target where one is asked for, a dummy everywhere else.
 fn arguments(tool: &Function<'_>, target: &str) -> String {
-    let parameters = tool.parameters.and_then(|raw| serde_json::from_str::<Parameters<'_>>(raw.get()).ok()).unwrap_or_default();
+    let parameters = tool
+        .parameters
+        .and_then(|raw| serde_json::from_str::<Parameters<'_>>(raw.get()).ok())
+        .unwrap_or_default();
     let properties = parameters.properties.unwrap_or_default();
     let required: Vec<&str> = match &parameters.required {
         Some(required) => required.iter().map(AsRef::as_ref).collect(),
         None => properties.keys().map(AsRef::as_ref).collect(),
     };
-    let optional = properties.keys().map(AsRef::as_ref).filter(|name| TARGETS.contains(name) && !required.contains(name));
+    let optional = properties
+        .keys()
+        .map(AsRef::as_ref)
+        .filter(|name| TARGETS.contains(name) && !required.contains(name));
     let mut written: Vec<&str> = Vec::new();
     let mut json = String::from("{");
     for name in required.iter().copied().chain(optional) {

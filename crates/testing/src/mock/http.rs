@@ -37,7 +37,9 @@ pub(super) fn parse(buffer: &[u8]) -> Parsed {
     let head = String::from_utf8_lossy(&buffer[..end]);
     let mut lines = head.split("\r\n");
     let mut words = lines.next().unwrap_or_default().splitn(3, ' ');
-    let (Some(method), Some(path), Some(_)) = (words.next(), words.next(), words.next()) else { return Parsed::Bad };
+    let (Some(method), Some(path), Some(_)) = (words.next(), words.next(), words.next()) else {
+        return Parsed::Bad;
+    };
     let (mut length, mut chunked, mut last) = (None, false, false);
     for (name, value) in lines.filter_map(|line| line.split_once(':')) {
         let value = value.trim();
@@ -112,7 +114,8 @@ mod tests {
     #[test]
     fn requests_are_read_whole_or_not_at_all() {
         let posted = "POST /v1/chat/completions HTTP/1.1\r\ncontent-LENGTH: 5\r\n\r\nhello";
-        let chunked = "POST /x HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n2;a=b\r\nlo\r\n0\r\n\r\n";
+        let chunked =
+            "POST /x HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n2;a=b\r\nlo\r\n0\r\n\r\n";
         for (text, expected) in [
             (posted, request("POST", "/v1/chat/completions", "hello", 53)),
             (chunked, request("POST", "/x", "hello", 44)),
@@ -124,7 +127,11 @@ mod tests {
             let two = format!("{text}GET /next");
             assert_eq!(parse(two.as_bytes()), Parsed::Whole(expected, text.len()));
         }
-        for bad in ["nonsense\r\n\r\n", "POST / HTTP/1.1\r\ncontent-length: -1\r\n\r\n", "POST / HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n"] {
+        for bad in [
+            "nonsense\r\n\r\n",
+            "POST / HTTP/1.1\r\ncontent-length: -1\r\n\r\n",
+            "POST / HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n",
+        ] {
             assert_eq!(parse(bad.as_bytes()), Parsed::Bad, "{bad:?}");
         }
         assert_eq!(parse(b"POST / HTTP/1.1\r\ncontent-length: 99999999999\r\n\r\n"), Parsed::TooLarge);

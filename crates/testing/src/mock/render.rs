@@ -1,4 +1,4 @@
-//! Answers as bytes, in OpenAI's format.
+//! Answers as bytes, in the format of chat completions.
 
 use std::fmt::Write as _;
 
@@ -72,7 +72,14 @@ impl Answer<'_> {
         );
         let mut events = Events::default();
         let mut chunk = |delta: &str, finish: &str| {
-            let choice = [&head, "{\"index\":0,\"delta\":", delta, ",\"logprobs\":null,\"finish_reason\":", finish, "}]}\n\n"];
+            let choice = [
+                &head,
+                "{\"index\":0,\"delta\":",
+                delta,
+                ",\"logprobs\":null,\"finish_reason\":",
+                finish,
+                "}]}\n\n",
+            ];
             events.push(&choice);
         };
         match self.reply {
@@ -93,7 +100,9 @@ impl Answer<'_> {
                         "null",
                     );
                     chunk(
-                        &format!("{{\"tool_calls\":[{{\"index\":{place},\"function\":{{\"arguments\":{arguments}}}}}]}}"),
+                        &format!(
+                            "{{\"tool_calls\":[{{\"index\":{place},\"function\":{{\"arguments\":{arguments}}}}}]}}"
+                        ),
                         "null",
                     );
                 }

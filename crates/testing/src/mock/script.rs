@@ -1,36 +1,7 @@
-//! The grammar of model names.
+//! The grammar of model names; the table for people stands at [`MockProvider`](super::MockProvider).
 //!
-//! ```text
-//! mock-<role>[-n<steps>][-l<ms>][-t<tokens>][-c<chars>][-<fault>]…
-//! ```
-//!
-//! | part | meaning |
-//! | --- | --- |
-//! | `sup` | supervisor: hands off to `worker_a`, `worker_b`, `worker_a` … `n` times (2), then gives the final text |
-//! | `par` | supervisor that asks for both workers in one message, then gives the final text |
-//! | `wrka`, `wrkb` | a worker: goes back to the supervisor by a tool if there is one, else answers with its result |
-//! | `sel` | names the next speaker, by the marks that the workers leave |
-//! | `txt` | `t` tokens (20) of text; with `c`, tokens of so many characters |
-//! | `echo` | a text written from the prompt, that keeps the limits and headings it asks for; `l` is the time of the whole answer |
-//! | `-l<ms>` | the answer comes after so many milliseconds |
-//!
-//! | fault | what goes wrong |
-//! | --- | --- |
-//! | `-x<status>` | the status instead of an answer; `x429r2` adds `Retry-After: 2`, `x429k2` fails the first 2 requests of this model only |
-//! | `-d<ms>` | a pause before every event |
-//! | `-cut<n>` | the connection closes after n events |
-//! | `-cutb<n>` | the connection closes after n bytes of the body |
-//! | `-hang` | nothing comes, not even a status |
-//! | `-hang<n>` | nothing comes after n events |
-//! | `-odd<n>` | the body comes in pieces of n bytes |
-//! | `-err<n>` | an error object inside the stream after n events, then the stream ends |
-//! | `-html` | a web page with status 200 |
-//! | `-noend` | no finish reason and no `[DONE]` |
-//! | `-endless` | tokens without end |
-//! | `-k<n>` | all faults of this name happen in the first n requests of this model only |
-//!
-//! Faults count events of a stream; an answer that is not streamed breaks off in the middle of its body.
-//! Anything that fits no part is ignored, as is anything before `mock-`.
+//! The parts before the faults are those of the original script and come in their order; anything that fits
+//! no part is ignored, as is anything before `mock-`. Faults may come in any order.
 
 /// What a model's name asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,14 +74,8 @@ const MOST: u64 = 10_000_000;
 impl Script {
     /// Reads a model's name. A name that is no script is plain text.
     pub(super) fn parse(name: &str) -> Self {
-        let mut script = Self {
-            role: Role::Text,
-            steps: 2,
-            latency: 0,
-            tokens: 20,
-            chars: 0,
-            faults: Faults::default(),
-        };
+        let mut script =
+            Self { role: Role::Text, steps: 2, latency: 0, tokens: 20, chars: 0, faults: Faults::default() };
         let found = name.match_indices("mock-").find_map(|(at, prefix)| {
             let rest = &name[at + prefix.len()..];
             ROLES.iter().find_map(|(word, role)| Some((*role, rest.strip_prefix(word)?)))
