@@ -126,13 +126,13 @@ pub struct StageFile {
     /// The stages whose outputs it sees; `*`: all stages listed before it that do not wait for it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub needs: Vec<String>,
-    /// The length asked for: words, or Chinese characters. No limit when absent.
+    /// The most words asked for, or Chinese characters. No limit when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub words: Option<u32>,
     /// The headings that the output must have, in this order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sections: Option<Localised<Vec<String>>>,
-    /// Whether the last section holds files: a heading with the path, then a fenced block, for each.
+    /// Whether the last section holds files, each a path and a fenced block.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub files: bool,
     /// The task, a template over `request`, `outputs.STAGE`, `params.NAME` and `date`.

@@ -82,7 +82,7 @@ impl Team {
         for (id, agent) in &file.agents {
             match self.member(id, agent, choices, skills) {
                 Ok(member) => drop(members.insert(MemberId::from(id.as_str()), member)),
-                Err(problem) => problems.push(problem),
+                Err(problem) => problems.push(*problem),
             }
         }
         Error::unless_empty(problems)?;
@@ -132,39 +132,34 @@ impl Team {
         values
     }
 
+    /// The member, or the problem with its skill.
     fn member(
         &self,
         id: &str,
         agent: &AgentFile,
         choices: &Choices,
         skills: &Skills,
-    ) -> Result<MemberSpec, Problem> {
+    ) -> Result<MemberSpec, Box<Problem>> {
         let language = choices.language;
-        let skill = match &agent.skill {
-            None => None,
-            Some(name) => {
-                let skill = skills.get(name).ok_or_else(|| {
-                    let remedy = near::suggest(name, skills.iter().map(|skill| skill.name.as_str()));
-                    unplaced(ErrorKind::Unknown, format!("unknown skill {name:?} of agent {id:?}"), remedy)
-                })?;
-                let edition = skill.in_language(language.pick("en", "zh"));
-                Some(FrozenSkill { name: skill.name.clone(), instructions: edition.body })
-            }
+        let freeze = |name: &String| {
+            let Some(skill) = skills.get(name) else {
+                let remedy = near::suggest(name, skills.iter().map(|skill| skill.name.as_str()));
+                let message = format!("unknown skill {name:?} of agent {id:?}");
+                return Err(Box::new(unplaced(ErrorKind::Unknown, message, remedy)));
+            };
+            let edition = skill.in_language(language.pick("en", "zh"));
+            Ok(FrozenSkill { name: skill.name.clone(), instructions: edition.body })
         };
         // The check has proved that what the file names is a model or `default`.
-        let in_file = || {
-            [agent.model.as_deref(), Some(&self.file().model)]
-                .into_iter()
-                .flatten()
-                .find_map(|id| id.parse().ok())
-        };
-        let model = choices.models.get(id).or(choices.model.as_ref()).cloned();
+        let named = [agent.model.as_deref(), Some(self.file().model.as_str())];
+        let in_file = || named.into_iter().flatten().find_map(|model| model.parse().ok());
+        let by_user = choices.models.get(id).or(choices.model.as_ref()).cloned();
         Ok(MemberSpec::from(AgentSpec {
             member: id.into(),
             name: words(agent.name.as_ref(), id, language),
-            model: model.or_else(in_file).unwrap_or_else(|| choices.fallback.clone()),
+            model: by_user.or_else(in_file).unwrap_or_else(|| choices.fallback.clone()),
             persona: words(agent.persona.as_ref(), "", language),
-            skill,
+            skill: agent.skill.as_ref().map(freeze).transpose()?,
             tools: agent.tools.iter().map(SmolStr::from).collect(),
             contract: Contract::default(),
             temperature: None,

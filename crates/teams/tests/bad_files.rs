@@ -347,9 +347,9 @@ fn everything_at_once_and_in_order() {
         x.toml:22:10: stage "final" needs "daft", which is no stage; did you mean "draft"?"#]]
     .assert_eq(&error.to_string());
     let error = TeamFile::parse("version = \n[limits\nturns = 1", "x.toml").expect_err("no TOML");
-    expect![[r#"
+    expect![[r"
         x.toml:1:11: string values must be quoted, expected literal string
-        x.toml:2:8: unclosed table, expected `]`"#]]
+        x.toml:2:8: unclosed table, expected `]`"]]
     .assert_eq(&error.to_string());
     assert_eq!(error.kind(), ErrorKind::Syntax);
 }
@@ -374,6 +374,30 @@ fn amounts_are_exact() {
         let text = GOOD.replace("cost_usd = 0.25", &format!("cost_usd = {written}"));
         let file = TeamFile::parse(&text, "x.toml").expect(written);
         assert_eq!(file.limits.cost_usd.expect("set").to_string(), shown);
+    }
+}
+
+/// Would fail if nesting, which a person never writes this deep, could exhaust the stack.
+#[test]
+fn deep_nesting_is_answered() {
+    let deep = |piece: &str| piece.repeat(50_000);
+    for text in [
+        format!("{}a = 1", deep("a.")),
+        format!("[{}a]", deep("a.")),
+        format!("[[{}a]]", deep("a.")),
+        format!("a = {}", deep("[")),
+        format!("a = {}", deep("{a=")),
+        format!("a = {{{}a = 1}}", deep("a.")),
+        GOOD.replace("request", &format!("{}1{}", deep("("), deep(")"))),
+        GOOD.replace("{{ request }}", &deep("{% if a %}")),
+        GOOD.replace("{{ request }}", &deep("{{ a.")),
+        GOOD.replace("request", &format!("request{}", deep(".a"))),
+        GOOD.replace("{{ request }}", &format!("{{{{ '}}}}' {} }}}}", deep("~ a"))),
+        GOOD.replace("{{ request }}", &format!("{{{{ {{'a': {{'b': 1}}}} {} }}}}", deep("~ a"))),
+        GOOD.replace("{{ request }}", &format!("{{% if a %}}{}{{% endif %}}", deep("{% elif a %}"))),
+    ] {
+        let error = Team::load(&text, "x.toml", &skills()).expect_err("no team");
+        assert!(error.to_string().starts_with("x.toml:"));
     }
 }
 

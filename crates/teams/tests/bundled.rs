@@ -3,7 +3,8 @@
 use std::{collections::BTreeSet, path::Path};
 
 use thermidor_skills::{Library as Skills, Source, outline, same_outline};
-use thermidor_teams::{Language, Library, Origin, bundled_avatars, bundled_skills, bundled_teams};
+use thermidor_teams::{Language, Library, Localised, Origin, bundled_avatars, bundled_skills, bundled_teams};
+use thermidor_types::Text;
 
 fn skills() -> Skills {
     Skills::read(&[Source::Embedded(bundled_skills())])
@@ -88,8 +89,8 @@ fn an_employee_is_described_in_full() {
         }
         let words = skill.body.split_whitespace().count();
         assert!((900..=1500).contains(&words), "{name} has {words} words");
-        assert_eq!(skill.metadata.get("team").map(|team| team.as_str()), Some("software-company"), "{name}");
-        assert_eq!(skill.license.as_ref().map(|text| text.as_str()), Some("MIT OR Apache-2.0"), "{name}");
+        assert_eq!(skill.metadata.get("team").map(Text::as_str), Some("software-company"), "{name}");
+        assert_eq!(skill.license.as_ref().map(Text::as_str), Some("MIT OR Apache-2.0"), "{name}");
         assert_ne!(skill.title("en"), skill.title("zh"), "{name}");
         for language in ["en", "zh"] {
             let edition = skill.in_language(language);
@@ -129,7 +130,7 @@ fn every_text_of_a_team_is_there_in_both_languages() {
     let library = Library::open(&[], &skills);
     for entry in library.entries() {
         let file = entry.team.as_ref().expect("a good team").file();
-        let differ = |text: &Option<thermidor_teams::Localised<String>>, what: &str| {
+        let differ = |text: &Option<Localised<String>>, what: &str| {
             let text = text.as_ref().expect(what);
             assert_eq!(Language::of(text.get(Language::En)), Language::En, "{what}");
             assert_eq!(Language::of(text.get(Language::Zh)), Language::Zh, "{what}");
@@ -146,7 +147,7 @@ fn every_text_of_a_team_is_there_in_both_languages() {
                 "{avatar}"
             );
             let skill = skills.get(agent.skill.as_deref().expect(id)).expect(id);
-            assert_eq!(skill.metadata.get("avatar").map(|text| text.as_str()), agent.avatar.as_deref());
+            assert_eq!(skill.metadata.get("avatar").map(Text::as_str), agent.avatar.as_deref());
         }
         for stage in &file.stages {
             differ(&stage.title, &stage.id);

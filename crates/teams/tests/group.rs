@@ -1,7 +1,7 @@
 //! A team and a run's choices become a group: every text in one language, every model decided.
 
 use expect_test::expect;
-use thermidor_group_orchestration::{GroupSpec, MemberSpec, SupervisorSpec};
+use thermidor_group_orchestration::{GroupSpec, MemberSpec, StageSpec, SupervisorSpec};
 use thermidor_skills::{Library as Skills, Source};
 use thermidor_teams::{Choices, ErrorKind, Language, Library, Team, bundled_skills};
 use thermidor_types::{Json, Tokens};
@@ -67,35 +67,30 @@ fn the_texts_are_in_the_runs_language() {
     let show = |language| {
         let group = team().to_group(&choices(language), &skills()).expect("a group");
         let SupervisorSpec::Graph(graph) = &group.supervisor else { panic!("a pipeline is a graph") };
-        let mut shown = format!("{} {:?}\n", group.title, group.params);
-        for stage in &graph.stages {
-            shown += &format!(
-                "{} by {} needs {:?}: {} {:?}\n",
-                stage.id, stage.member, stage.needs, stage.instruction, stage.contract
-            );
-        }
-        for member in group.members.values() {
-            if let MemberSpec::Agent(agent) = member {
-                let skill = agent.skill.as_ref().and_then(|skill| skill.instructions.lines().next());
-                shown += &format!("{} ({}) {skill:?} {:?}\n", agent.name, agent.persona, agent.tools);
-            }
-        }
-        shown
+        let mut shown = vec![format!("{} {:?}", group.title, group.params)];
+        shown.extend(graph.stages.iter().map(|stage| {
+            let StageSpec { id, member, needs, instruction, contract, .. } = stage;
+            format!("{id} by {member} needs {needs:?}: {instruction} {contract:?}")
+        }));
+        shown.extend(group.members.values().filter_map(|member| {
+            let MemberSpec::Agent(agent) = member else { return None };
+            let skill = agent.skill.as_ref().and_then(|skill| skill.instructions.lines().next());
+            Some(format!("{} ({}) {skill:?} {:?}", agent.name, agent.persona, agent.tools))
+        }));
+        shown.join("\n")
     };
     expect![[r##"
         letters {"to": "Ada", "tone": "warm"}
         letter by writer needs []: Write to {{ params.to }}, {{ params.tone }}. Contract { words: Some(50), sections: ["Letter"], files: false }
         check by reader needs ["letter"]: Read {{ outputs.letter }}. Contract { words: None, sections: [], files: false }
         Writer (You write letters.) None []
-        reader () Some("# Project manager") ["search"]
-    "##]].assert_eq(&show(Language::En));
+        reader () Some("# Project manager") ["search"]"##]].assert_eq(&show(Language::En));
     expect![[r##"
         letters {"to": "Ada", "tone": "warm"}
         letter by writer needs []: 写给{{ params.to }}。 Contract { words: Some(50), sections: ["信"], files: false }
         check by reader needs ["letter"]: Read {{ outputs.letter }}. Contract { words: None, sections: [], files: false }
         写手 (你写信。) None []
-        reader () Some("# 项目经理") ["search"]
-    "##]].assert_eq(&show(Language::Zh));
+        reader () Some("# 项目经理") ["search"]"##]].assert_eq(&show(Language::Zh));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::fs;
 
 use expect_test::expect;
 use thermidor_skills::{Library as Skills, Source};
-use thermidor_teams::{ErrorKind, Library, Origin, bundled_skills, bundled_teams};
+use thermidor_teams::{Entry, ErrorKind, Library, Origin, bundled_skills, bundled_teams};
 
 fn skills() -> Skills {
     Skills::read(&[Source::Embedded(bundled_skills())])
@@ -30,21 +30,17 @@ fn the_first_folder_wins_and_a_bad_file_hides_no_good_one() {
 
     let folders = [(Origin::Project, project.path()), (Origin::User, user.path())];
     let library = Library::open(&folders, &skills());
-    let shown: String = library
-        .entries()
-        .iter()
-        .map(|entry| {
-            let hides: Vec<&str> = entry.hides.iter().map(|origin| origin.words()).collect();
-            format!("{} {} ok={} hides={hides:?}\n", entry.id, entry.origin.words(), entry.team.is_ok())
-        })
-        .collect();
+    let show = |entry: &Entry| {
+        let hides: Vec<&str> = entry.hides.iter().map(|origin| origin.words()).collect();
+        format!("{} {} ok={} hides={hides:?}", entry.id, entry.origin.words(), entry.team.is_ok())
+    };
+    let shown = library.entries().iter().map(show).collect::<Vec<_>>().join("\n");
     expect![[r#"
         bad project ok=false hides=[]
         software-company project ok=true hides=["user", "bundled"]
         renamed user ok=false hides=[]
         round user ok=true hides=[]
-        software-company-parallel bundled ok=true hides=[]
-    "#]]
+        software-company-parallel bundled ok=true hides=[]"#]]
     .assert_eq(&shown);
     assert_eq!(library.get("software-company").expect("the project's").stages().len(), 1);
     assert_eq!(library.get("bad").expect_err("no TOML").kind(), ErrorKind::Syntax);
