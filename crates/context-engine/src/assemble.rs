@@ -7,8 +7,9 @@ use crate::{Contribution, Keep, Slot, Unit, View};
 
 /// Puts contributions into their slots around the history.
 ///
-/// Order: system contributions, system messages the history begins with, what stands before the first user message,
-/// the history up to the last user message, what stands beside that, the steps of the current turn, the tail.
+/// Order: system contributions, system messages the history begins with, what stands before the first user
+/// message, the history up to the last user message, what stands beside that, the steps of the current turn,
+/// the tail.
 pub(crate) fn assemble(view: &View, mut contributions: Vec<(SmolStr, Contribution)>) -> Vec<Unit> {
     contributions.retain(|(_, contribution)| !contribution.text.trim().is_empty());
     contributions.sort_by_key(|(_, c)| (c.slot, c.stability, std::cmp::Reverse(c.priority)));

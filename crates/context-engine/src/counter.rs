@@ -98,5 +98,5 @@ fn estimate(text: &str) -> u64 {
     if let Some(ended) = current {
         hundredths += run_cost(ended, length);
     }
-    hundredths.div_ceil(100)
+    ((hundredths + 50) / 100).max(u64::from(!text.is_empty()))
 }

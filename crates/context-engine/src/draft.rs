@@ -4,10 +4,10 @@ use smol_str::SmolStr;
 use thermidor_types::{AssistantMessage, Content, Message, Part, Role, Text, Tokens};
 
 use crate::{
-    EstimateCounter, Keep, Language, ReportLine, Source, TokenCounter, Unit, Verdict, Warning, render,
+    Keep, Language, ReportLine, Source, TokenCounter, Unit, Verdict, Warning, render,
     shorten::{shorten_with, water_level},
     unit::Body,
-    weigh::{self, MESSAGE_FRAME},
+    weigh::MESSAGE_FRAME,
 };
 
 /// A text below this weight is not worth shortening.
@@ -127,7 +127,7 @@ impl Draft {
         self.units.retain(|unit| {
             let stays = unit.pinned || keep(unit);
             if !stays {
-                dropped.push((unit.position, dropped_line(unit, counter, reason)));
+                drop_into(dropped, unit, counter, reason);
             }
             stays
         });
@@ -138,13 +138,14 @@ impl Draft {
     /// [`retain`](Self::retain).
     pub fn remove(&mut self, index: usize, reason: &str) -> bool {
         let Some(unit) = self.units.get(index).filter(|unit| !unit.pinned) else { return false };
-        self.dropped.push((unit.position, dropped_line(unit, &*self.counter, reason)));
+        drop_into(&mut self.dropped, unit, &*self.counter, reason);
         self.units.remove(index);
         true
     }
 
     /// Puts other messages in the place of those for which `change` gives one; contributions are not asked, nor
-    /// is a change of role accepted. Pinned messages are asked too: a change of form is no cut. Gives the number of changes.
+    /// is a change of role accepted. Pinned messages are asked too: a change of form is no cut. Gives the
+    /// number of changes.
     pub fn rewrite(&mut self, reason: &str, mut change: impl FnMut(&Message) -> Option<Message>) -> usize {
         let mut changes = 0;
         for unit in &mut self.units {
@@ -210,20 +211,28 @@ fn note_change(unit: &mut Unit, counter: &dyn TokenCounter, reason: &str) {
     unit.reason = reason.into();
 }
 
-fn dropped_line(unit: &Unit, counter: &dyn TokenCounter, reason: &str) -> ReportLine {
-    let before = unit.before.unwrap_or_else(|| match &unit.body {
-        // Not worth counting: an old message that nobody will send.
-        Body::Message { message, .. } => weigh::message_tokens(message, &EstimateCounter),
+/// Notes that a unit is out; neighbours out of the same reason share a line at once, so that a long history
+/// costs little.
+fn drop_into(dropped: &mut Vec<(usize, ReportLine)>, unit: &Unit, counter: &dyn TokenCounter, reason: &str) {
+    // An old message that nobody will send is not worth counting: four bytes a token, as in most scripts.
+    let known = unit.before.or_else(|| unit.counted());
+    let tokens_before = known.unwrap_or_else(|| match &unit.body {
+        Body::Message { .. } => Tokens(unit.bound().0.div_ceil(4)),
         Body::Block { .. } => unit.tokens(counter),
     });
-    let source: Source = unit.source();
-    ReportLine {
-        source,
-        tokens_before: before,
-        tokens_after: Tokens(0),
-        verdict: Verdict::Dropped,
-        reason: reason.into(),
+    if let Body::Message { index, .. } = &unit.body
+        && let Some((_, line)) = dropped.last_mut()
+        && let Source::History { index: first, count } = &mut line.source
+        && *first + *count == *index
+        && line.reason == reason
+    {
+        *count += 1;
+        line.tokens_before += tokens_before;
+        return;
     }
+    let (source, verdict) = (unit.source(), Verdict::Dropped);
+    let line = ReportLine { source, tokens_before, tokens_after: Tokens(0), verdict, reason: reason.into() };
+    dropped.push((unit.position, line));
 }
 
 /// The message with its longest texts sunk to one level, so that it takes about `most`.

@@ -22,9 +22,10 @@ const MARGIN: u64 = 20;
 /// It is made of named steps: providers, which offer blocks, and processors, which change what is sent.
 /// Cheap to clone; one engine serves any number of prompts at once and shares its memory of counts among them.
 ///
-/// Tokens are counted with the model's vocabulary ([`TiktokenCounter`](crate::TiktokenCounter)), unless the bytes of
-/// the prompt alone show that it fits, since no byte-level vocabulary has more tokens than bytes: then figures are
-/// estimates, the report says so, and no vocabulary is read. A counter given to the builder is always used.
+/// Tokens are counted with the model's vocabulary ([`TiktokenCounter`](crate::TiktokenCounter)), unless the
+/// bytes of the prompt alone show that it fits, since no byte-level vocabulary has more tokens than bytes:
+/// then figures are estimates, the report says so, and no vocabulary is read. A counter given to the builder
+/// is always used.
 #[derive(Clone)]
 pub struct ContextEngine {
     pub(crate) providers: Vec<Arc<dyn ContextProvider>>,
@@ -56,7 +57,8 @@ impl ContextEngine {
         ContextEngineBuilder::default()
     }
 
-    /// The usual steps, to be completed: providers `today`, `request`, `upstream-outputs`, `instruction`; processors
+    /// The usual steps, to be completed: providers `today`, `request`, `upstream-outputs`, `instruction`;
+    /// processors
     /// `history-truncation` (without a limit), `pair-calls`, `media-notes`, `drop-empty`, `fit`, `merge-adjacent`.
     ///
     /// ```
@@ -90,7 +92,7 @@ impl ContextEngine {
     async fn ask(&self, view: &View) -> Result<(Vec<(SmolStr, Contribution)>, Vec<Warning>), Error> {
         let answers = join_all(self.providers.iter().map(async |provider| {
             let late = |_| {
-                let text = format!("late: no answer within {:?}", provider.deadline());
+                let text = format!("no answer within {:?}", provider.deadline());
                 Err(Error::new(FailureKind::Timeout, text))
             };
             tokio::time::timeout(provider.deadline(), provider.contribute(view)).await.unwrap_or_else(late)

@@ -177,7 +177,7 @@ fn too_long(draft: &Draft, view: &View) -> Error {
     let largest: Vec<String> =
         sizes.iter().take(3).map(|(tokens, source)| format!("{source} {tokens}")).collect();
     let text = format!(
-        "what may not be cut takes {} tokens, {} are allowed of {}'s window of {} (tools {}; largest: {})",
+        "what may not be cut further takes {} tokens, {} are allowed of {}'s window of {} (tools {}; largest: {})",
         draft.total(),
         draft.budget(),
         view.model.id,

@@ -1,8 +1,9 @@
 //! Turns a conversation and a context view into a prompt that fits, and says why it is as it is.
 //!
 //! *Providers* offer blocks, *processors* change what is sent, a budget fits the whole into the model's
-//! window, and the [`Report`] has a line for everything: its tokens, whether it was kept, shortened or dropped, and why.
-//! The same view gives the same prompt, byte for byte; what changes least stands first, for prompt caches.
+//! window, and the [`Report`] has a line for everything: its tokens, whether it was kept, shortened or
+//! dropped, and why. The same view gives the same prompt, byte for byte; what changes least stands first, for
+//! prompt caches.
 //!
 //! ```
 //! use thermidor_context_engine::{ContextEngine, Contribution, Room, View, provider_fn, steps::SystemRole};

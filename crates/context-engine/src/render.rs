@@ -14,7 +14,8 @@ pub(crate) fn groups(units: &[Unit]) -> impl Iterator<Item = &[Unit]> {
     units.chunk_by(|before, unit| unit.joined && before.role() == unit.role())
 }
 
-/// What the contents of one message take. A system message is one text; all others have a part for each unit's parts.
+/// What the contents of one message take. A system message is one text; all others have a part for each
+/// unit's parts.
 pub(crate) fn group_tokens(units: &[Unit], counter: &dyn TokenCounter) -> Tokens {
     match units {
         [first, _, ..] if first.role() == Role::System => counter.count(&system_text(units)),

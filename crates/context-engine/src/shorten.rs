@@ -5,10 +5,11 @@ use unicode_segmentation::GraphemeCursor;
 
 use crate::{Language, TokenCounter};
 
-/// Cuts the middle out of `text` so that the rest, with a note of how much is missing, takes at most `most` tokens.
+/// Cuts the middle out of `text` so that the rest, with a note of how much is missing, takes at most `most`
+/// tokens.
 ///
-/// Beginning and end stay, each about half. Both cuts are at borders of graphemes. Where not even the note fits an
-/// ellipsis stands for the text, and where that does not fit nothing does.
+/// Beginning and end stay, each about half. Both cuts are at borders of graphemes. Where not even the note
+/// fits an ellipsis stands for the text, and where that does not fit nothing does.
 ///
 /// ```
 /// use thermidor_context_engine::{EstimateCounter, Language, shorten};

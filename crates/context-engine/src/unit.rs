@@ -106,6 +106,11 @@ impl Unit {
         })
     }
 
+    /// What it takes, if that is known.
+    pub(crate) fn counted(&self) -> Option<Tokens> {
+        self.weight.get().copied()
+    }
+
     /// Puts another message in its place. The weight it had first must be known before.
     pub(crate) fn put(&mut self, changed: Message) {
         if let Body::Message { message, .. } = &mut self.body {

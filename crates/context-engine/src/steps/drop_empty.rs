@@ -2,7 +2,8 @@ use thermidor_types::{Content, Message, Part};
 
 use crate::{Draft, Error, MessageProcessor, View};
 
-/// Leaves out messages with nothing in them but blanks or bare reasoning, which providers refuse. The step's name is `drop-empty`.
+/// Leaves out messages with nothing in them but blanks or bare reasoning, which providers refuse. The step's
+/// name is `drop-empty`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DropEmpty;
 

@@ -4,9 +4,9 @@ use crate::{Draft, Error, MessageProcessor, Stage, View};
 
 /// Limits how much of the conversation is sent, by count. The step's name is `history-truncation`.
 ///
-/// What counts are earlier messages: not the last user message nor what followed it, not system messages, not summaries and
-/// what else is pinned. A limit of N sends exactly N of them, the newest, if there are as many; with both limits the stricter one
-/// decides. Limits by tokens are the budget's ([`Fit`](super::Fit)).
+/// What counts are earlier messages: not the last user message nor what followed it, not system messages, not
+/// summaries and what else is pinned. A limit of N sends exactly N of them, the newest, if there are as many;
+/// with both limits the stricter one decides. Limits by tokens are the budget's ([`Fit`](super::Fit)).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HistoryTruncation {
     /// The most earlier messages; a tool call with its result is part of its message.

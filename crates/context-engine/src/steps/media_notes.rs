@@ -2,7 +2,8 @@ use thermidor_types::{Abilities, Content, Media, Message, Part, media_kind};
 
 use crate::{Draft, Error, Language, MessageProcessor, View};
 
-/// Puts a note in the place of images, sounds and files that the model cannot read. The step's name is `media-notes`.
+/// Puts a note in the place of images, sounds and files that the model cannot read. The step's name is
+/// `media-notes`.
 ///
 /// Sounds need the ability `audio`, all else `vision`.
 #[derive(Clone, Copy, Debug, Default)]

@@ -2,10 +2,12 @@ use thermidor_types::{Message, Part};
 
 use crate::{Draft, Error, MessageProcessor, Stage, Unit, View};
 
-/// Makes one message of neighbours with the same role, which several providers insist on. The step's name is `merge-adjacent`.
+/// Makes one message of neighbours with the same role, which several providers insist on. The step's name is
+/// `merge-adjacent`.
 ///
-/// Parts stay apart inside the message. An assistant message with reasoning or tool calls keeps to itself: what follows its
-/// results is another message on the wire. Disable it for providers that take neighbours and see more in them.
+/// Parts stay apart inside the message. An assistant message with reasoning or tool calls keeps to itself:
+/// what follows its results is another message on the wire. Disable it for providers that take neighbours and
+/// see more in them.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MergeAdjacent;
 

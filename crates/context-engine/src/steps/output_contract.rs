@@ -13,8 +13,8 @@ use crate::{ContextProvider, Contribution, Error, Keep, Language, View};
 /// | `sections` | `Use exactly these headings, in this order:` and lines `## Heading` | `按顺序使用以下标题：` and lines `## 标题` |
 /// | `files` | `End with the project's files…`, `File: path` | `最后给出项目文件…`, `文件：path` |
 ///
-/// It also says that the answer's language is the request's. It stands behind everything else beside the last user
-/// message, is kept whole and has no tags.
+/// It also says that the answer's language is the request's. It stands behind everything else beside the last
+/// user message, is kept whole and has no tags.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OutputContract {
     /// The most words, or characters of Chinese.

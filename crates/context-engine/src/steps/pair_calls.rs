@@ -6,8 +6,8 @@ use crate::{Draft, Error, MessageProcessor, Stage, View};
 
 /// Gives every tool call exactly one result. The step's name is `pair-calls`.
 ///
-/// A call without a result (it was stopped, or its answer broke off) gets one that says so; a call whose id was used before
-/// goes, since no provider accepts it.
+/// A call without a result (it was stopped, or its answer broke off) gets one that says so; a call whose id
+/// was used before goes, since no provider accepts it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PairCalls;
 

@@ -3,7 +3,8 @@ use thermidor_types::Role;
 
 use crate::{ContextProvider, Contribution, Error, Keep, Stability, View};
 
-/// The sentence the run was started with: `<request>…</request>` beside the last user message. The step's name is `request`.
+/// The sentence the run was started with: `<request>…</request>` beside the last user message. The step's
+/// name is `request`.
 ///
 /// Silent when there is no request, or when the last user message of the history is that sentence.
 #[derive(Clone, Copy, Debug, Default)]

@@ -2,8 +2,8 @@ use async_trait::async_trait;
 
 use crate::{ContextProvider, Contribution, Error, Keep, View, fill, placeholders};
 
-/// The operator's instruction for this turn with its placeholders filled (see [`fill`]): `<instruction>…</instruction>` behind
-/// the request and the outputs. The step's name is `instruction`.
+/// The operator's instruction for this turn with its placeholders filled (see [`fill`]):
+/// `<instruction>…</instruction>` behind the request and the outputs. The step's name is `instruction`.
 ///
 /// Kept whole, unless the template itself asks for upstream outputs: then it is shortened as the last of all. A
 /// placeholder without a value is a warning that names it. A template that cannot be read is the prompt's error.

@@ -2,7 +2,8 @@ use async_trait::async_trait;
 
 use crate::{ContextProvider, Contribution, Error, View, date::LocalTime};
 
-/// The date in the user's zone, at the end of the system message, so that it changes once a day. The step's name is `today`.
+/// The date in the user's zone, at the end of the system message, so that it changes once a day. The step's
+/// name is `today`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Today;
 
