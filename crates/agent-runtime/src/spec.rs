@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
-use thermidor_types::{AssistantMessage, Failure, Json, MemberId, Message, ModelId, Text, Usage};
+use thermidor_types::{AssistantMessage, CallId, Failure, Json, MemberId, Message, ModelId, Text, Usage};
 
 /// An agent's frozen configuration: what a run of kind `agent` is opened with.
 ///
@@ -75,6 +75,23 @@ pub struct Contract {
 pub enum AgentCommand {
     /// The first command of every run.
     Start(Box<Assignment>),
+    /// Says what became of a tool call whose outcome is unknown: the answer to a question of kind
+    /// [`UNKNOWN_OUTCOME`](crate::UNKNOWN_OUTCOME).
+    ResolveUnknown {
+        /// Which call.
+        call: CallId,
+        /// What to do about it.
+        resolution: Resolution,
+    },
+}
+
+/// What to do about a tool call whose outcome is unknown.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Resolution {
+    /// Call again: it did not happen, or twice is fine.
+    Retry,
+    /// It happened, or it shall count as settled: this is the result the model reads.
+    Done(Text),
 }
 
 /// What an agent is to do in a run.

@@ -1,0 +1,6 @@
+//! The machine by tables of what goes in and what comes out, and by its invariants.
+
+mod decisions;
+mod invariants;
+mod sim;
+mod tables;
