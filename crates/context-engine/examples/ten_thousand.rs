@@ -3,10 +3,11 @@
 //! `cargo run --release -p thermidor-context-engine --example ten_thousand`
 #![expect(clippy::print_stdout, reason = "it prints figures")]
 
-use std::{sync::Arc, time::Instant};
+use std::sync::Arc;
 
 use thermidor_context_engine::{ContextEngine, Room, TiktokenCounter, TokenCounter, View, steps::SystemRole};
 use thermidor_types::{Message, ModelCard, Timestamp, Tokens};
+use tokio::time::Instant;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -16,8 +16,8 @@ pub(crate) const FLOOR: Tokens = Tokens(48);
 /// A prompt in the making: units in the order they will be sent.
 ///
 /// All changes go through methods that keep the account: what was removed or shortened, from how many tokens to
-/// how many, and why. Pinned units (system, the last user message, contributions that are kept whole) stay as
-/// they are whatever a method is asked.
+/// how many, and why. Pinned units (system, the last user message, contributions that are kept whole) are
+/// neither removed nor shortened, whatever a method is asked.
 pub struct Draft {
     pub(crate) units: Vec<Unit>,
     pub(crate) dropped: Vec<(usize, ReportLine)>,
@@ -101,7 +101,7 @@ impl Draft {
         &*self.counter
     }
 
-    /// Pins the unit at `index`: from now on it is neither removed nor changed.
+    /// Pins the unit at `index`: from now on it is neither removed nor shortened.
     pub fn pin(&mut self, index: usize) {
         if let Some(unit) = self.units.get_mut(index) {
             unit.pinned = true;

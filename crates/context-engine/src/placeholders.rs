@@ -2,13 +2,12 @@
 
 use std::{
     collections::BTreeMap,
-    fmt,
     sync::{Arc, Mutex, PoisonError},
 };
 
 use minijinja::{
     Environment, Output, State, UndefinedBehavior, Value,
-    value::{Enumerator, Object, Rest},
+    value::{Enumerator, Object, ObjectRepr, Rest, ValueKind},
 };
 use thermidor_types::FailureKind;
 
@@ -29,8 +28,8 @@ pub struct Filled {
 /// Fills the placeholders of `template`, which must be the operator's text, with values of the view.
 ///
 /// Values: `request`, `outputs.ID`, `params.NAME`, `facts.NAME`, `member`, `date` (2026-04-01), `time` (07:30),
-/// `year`, `month`, `day`, `hour`, `minute`, `second`, `weekday` (Tuesday), `timezone`, `iso`, `timestamp` (ms), `language`,
-/// `model`. The syntax is minijinja's: filters, conditions, loops. A name without a value is an empty one for
+/// `year`, `month`, `day`, `hour`, `minute`, `second`, `weekday` (Tuesday), `timezone`, `iso`, `timestamp` (ms),
+/// `language`, `model`. The syntax is minijinja's: filters, conditions, loops. A name without a value is an empty one for
 /// conditions and loops, stays visible where it would be printed, and is named in [`Filled::missing`] unless
 /// `default` or `is defined` has dealt with it. Values are never expanded again.
 ///
@@ -84,15 +83,13 @@ fn environment(missing: &Missing) -> Environment<'static> {
     environment.set_undefined_behavior(UndefinedBehavior::Chainable);
     environment.set_fuel(Some(FUEL));
     let seen = missing.clone();
-    environment.set_formatter(
-        move |out: &mut Output<'_>, state: &mut State<'_, '_>, value: &Value| match seen
-            .last()
-            .filter(|_| value.is_undefined())
-        {
+    environment.set_formatter(move |out: &mut Output<'_>, state: &mut State<'_, '_>, value: &Value| {
+        let name = seen.printed(value.is_undefined());
+        match name.filter(|_| value.is_undefined()) {
             Some(name) => Ok(out.write_str(&format!("{{{{ {name} }}}}"))?),
             None => minijinja::escape_formatter(out, state, value),
-        },
-    );
+        }
+    });
     let seen = missing.clone();
     let or_default = move |value: Value, others: Rest<Value>| {
         let other = others.first().cloned().unwrap_or_else(|| Value::from(""));
@@ -122,10 +119,7 @@ fn environment(missing: &Missing) -> Environment<'static> {
 }
 
 fn values(view: &View, missing: &Missing) -> BTreeMap<String, Value> {
-    let scope = |path: &str, values: BTreeMap<String, Value>| {
-        Value::from_object(Scope { path: format!("{path}."), values, missing: missing.clone() })
-    };
-    let local = LocalTime::of(view);
+    let texts = |path: &str, texts: BTreeMap<String, Value>| missing.watch(path, Value::from(texts));
     let outputs =
         view.upstream.iter().map(|output| (output.id.to_string(), Value::from(output.text.as_str())));
     let params = view.params.iter().map(|(name, json)| {
@@ -134,9 +128,9 @@ fn values(view: &View, missing: &Missing) -> BTreeMap<String, Value> {
     let facts = view.facts.iter().map(|(name, text)| (name.to_string(), Value::from(text.as_str())));
     let mut values: BTreeMap<String, Value> = [
         ("request", Value::from(view.request.as_str())),
-        ("outputs", scope("outputs", outputs.collect())),
-        ("params", scope("params", params.collect())),
-        ("facts", scope("facts", facts.collect())),
+        ("outputs", texts("outputs", outputs.collect())),
+        ("params", texts("params", params.collect())),
+        ("facts", texts("facts", facts.collect())),
         ("model", Value::from(view.model.id.to_string())),
         ("language", Value::from(view.language.pick("en", "zh"))),
         ("timestamp", Value::from(view.now.as_millis())),
@@ -144,25 +138,60 @@ fn values(view: &View, missing: &Missing) -> BTreeMap<String, Value> {
     .map(|(name, value)| (name.to_owned(), value))
     .into();
     values.extend(view.member.iter().map(|member| ("member".to_owned(), Value::from(member.as_str()))));
-    values.extend(local.values());
+    values.extend(LocalTime::of(view).values());
     values
 }
 
 /// The names that were looked up in vain, in the order of lookup.
-#[derive(Clone, Default)]
-struct Missing(Arc<Mutex<Vec<String>>>);
+#[derive(Clone, Debug, Default)]
+struct Missing {
+    names: Arc<Mutex<Vec<String>>>,
+    /// How many of them there were when something was printed last.
+    printed: Arc<Mutex<usize>>,
+}
 
 impl Missing {
     fn with<R>(&self, f: impl FnOnce(&mut Vec<String>) -> R) -> R {
-        f(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        f(&mut self.names.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The value in a form that notes, at any depth, what was asked of it in vain.
+    fn watch(&self, path: &str, value: Value) -> Value {
+        let Ok(items) = value.try_iter() else { return value };
+        match value.kind() {
+            ValueKind::Map => {
+                let entry = |key: Value| {
+                    let name = key.to_string();
+                    let found = value.get_item(&key).unwrap_or_default();
+                    (name.clone(), self.watch(&format!("{path}.{name}"), found))
+                };
+                let values = items.map(entry).collect();
+                Value::from_object(Scope { path: format!("{path}."), values, missing: self.clone() })
+            }
+            ValueKind::Seq => {
+                let values = items.enumerate().map(|(at, item)| self.watch(&format!("{path}[{at}]"), item));
+                let (path, values) = (path.to_owned(), values.collect());
+                Value::from_object(Items { path, values, missing: self.clone() })
+            }
+            _ => value,
+        }
     }
 
     fn note(&self, name: String) {
         self.with(|names| names.push(name));
     }
 
-    fn last(&self) -> Option<String> {
-        self.with(|names| names.last().cloned())
+    /// Called for every value that is printed. For one that does not exist it gives the name to print: the last one
+    /// looked up in vain since something was printed, or, where no name of ours was asked for, words for that.
+    fn printed(&self, undefined: bool) -> Option<String> {
+        let mut printed = self.printed.lock().unwrap_or_else(PoisonError::into_inner);
+        self.with(|names| {
+            if undefined && names.len() <= *printed {
+                names.push("a value without a name".to_owned());
+            }
+            *printed = names.len();
+            names.last().cloned()
+        })
     }
 
     /// Takes back the last lookup but `later`: the template has dealt with it.
@@ -188,16 +217,11 @@ impl Missing {
 }
 
 /// A map that notes which of its keys were asked for and not there.
+#[derive(Debug)]
 struct Scope {
     path: String,
     values: BTreeMap<String, Value>,
     missing: Missing,
-}
-
-impl fmt::Debug for Scope {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_map().entries(&self.values).finish()
-    }
 }
 
 impl Object for Scope {
@@ -212,6 +236,32 @@ impl Object for Scope {
 
     fn enumerate(self: &Arc<Self>) -> Enumerator {
         Enumerator::Values(self.values.keys().map(|key| Value::from(key.as_str())).collect())
+    }
+}
+
+/// A list that notes which of its places were asked for and not there.
+#[derive(Debug)]
+struct Items {
+    path: String,
+    values: Vec<Value>,
+    missing: Missing,
+}
+
+impl Object for Items {
+    fn repr(self: &Arc<Self>) -> ObjectRepr {
+        ObjectRepr::Seq
+    }
+
+    fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
+        let found = key.as_usize().and_then(|at| self.values.get(at).cloned());
+        if found.is_none() {
+            self.missing.note(format!("{}[{key}]", self.path));
+        }
+        found
+    }
+
+    fn enumerate(self: &Arc<Self>) -> Enumerator {
+        Enumerator::Seq(self.values.len())
     }
 }
 
@@ -264,6 +314,17 @@ mod tests {
         );
         check("{{ nope.deeper }}", "{{ nope }}", &["nope"]);
         check("{% for a in nope %}{{ a }}{% endfor %}.", ".", &["nope"]);
+        check(
+            "{% if nope %}x{% endif %}{{ member | d('m') }}{{ params.deep.n.y }}",
+            "m{{ params.deep.n.y }}",
+            &["nope", "params.deep.n.y"],
+        );
+        check(
+            "{{ params.tags[0] }} {{ params.tags[2] }} {{ params.tags | length }}",
+            "a {{ params.tags[2] }} 2",
+            &["params.tags[2]"],
+        );
+        check("{{ request.length }}", "{{ a value without a name }}", &["a value without a name"]);
         check("{{ constructor }}{{ self }}", "{{ constructor }}{{ self }}", &["constructor", "self"]);
     }
 

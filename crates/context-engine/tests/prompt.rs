@@ -161,7 +161,7 @@ async fn history_limits_are_exact() {
             .expect("builds");
         let prompt = prompt(&engine, with_history(view(1_000, ""), history())).await;
         let sent: Vec<String> = prompt.messages.iter().map(Message::text).collect();
-        table += &format!("{messages:?} {turns:?}: {}\n", sent.join(" "));
+        table.extend([format!("{messages:?} {turns:?}: {}\n", sent.join(" "))]);
     }
     expect![[r"
         Some(0) None: s u3

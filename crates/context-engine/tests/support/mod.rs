@@ -54,7 +54,7 @@ pub(crate) fn outline(prompt: &Prompt) -> String {
                     .result
                     .as_ref()
                     .map(|result| format!("{:?} {:?}", result.outcome, result.content));
-                text += &format!("{}→{}", exchange.call.id, result.unwrap_or_default());
+                text.extend([exchange.call.id.as_str(), "→", &result.unwrap_or_default()]);
             }
         }
         format!("{:?}: {}\n", message.role(), text.replace('\n', "⏎"))
