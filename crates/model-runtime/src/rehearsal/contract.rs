@@ -137,20 +137,20 @@ impl Contract {
             for (before, after) in [("Write at most ", " word"), ("不超过", "字")] {
                 if let Some(limit) = number_between(&left, before, after) {
                     self.words = Some(limit);
-                    left = without_sentence(&left, before);
+                    left = without_sentence(&left, before, &[".", "。"]);
                 }
             }
             for wording in ["End with the project's files", "最后给出项目文件"] {
                 if left.contains(wording) {
                     self.files = true;
-                    left = without_sentence(&left, wording);
+                    left = without_sentence(&left, wording, &[". ", "。"]);
                 }
             }
             for wording in ["Use exactly these headings, in this order", "按顺序使用以下标题"] {
                 if left.contains(wording) {
                     listing = true;
                     self.headings.clear();
-                    left = without_sentence(&left, wording);
+                    left = without_sentence(&left, wording, &[":", "："]);
                 }
             }
             rest.push_str(&left);
@@ -167,14 +167,11 @@ fn words(content: &Content) -> Option<&str> {
     }
 }
 
-/// A line without the sentence, or the rest of one, that begins with `wording`.
-fn without_sentence(line: &str, wording: &str) -> String {
+/// A line without the sentence, or the rest of one, that begins with `wording` and ends at the first of `stops`.
+fn without_sentence(line: &str, wording: &str, stops: &[&str]) -> String {
     let Some((before, rest)) = line.split_once(wording) else { return line.to_owned() };
-    let after = rest.find(['.', '。', ':', '：']).and_then(|end| {
-        let stop = rest[end..].chars().next()?;
-        Some(&rest[end + stop.len_utf8()..])
-    });
-    format!("{before}{}", after.unwrap_or_default())
+    let ends = stops.iter().filter_map(|stop| rest.find(stop).map(|place| place + stop.len()));
+    format!("{before}{}", ends.min().map_or("", |end| &rest[end..]))
 }
 
 /// The number between two words, with digits grouped by commas or not.

@@ -86,14 +86,24 @@ fn listed(skill: &str, words: &[&str], language: Language) -> Vec<String> {
         } else if wanted
             && (line.starts_with(['-', '*', '+']) || line.starts_with(|c: char| c.is_ascii_digit()))
         {
-            let item = line.trim_start_matches(|c: char| {
-                c.is_ascii_digit() || matches!(c, '.' | ')' | '-' | '*' | '+' | ' ')
-            });
-            let item = clip(&plain(&item.replace(['“', '”', '"'], "")), language, 10, 20);
+            let item = item(line, language);
             if !item.is_empty() && Language::of(&item) == language {
                 found.push(item);
             }
         }
     }
     found
+}
+
+/// What a list item is about: what stands in bold at its beginning, else its first clause, else its first words.
+fn item(line: &str, language: Language) -> String {
+    let text =
+        line.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ')' | '-' | '+' | ' '));
+    let text = text.strip_prefix("* ").unwrap_or(text).replace(['“', '”', '"'], "");
+    let bold = text.strip_prefix("**").and_then(|rest| rest.split_once("**")).map(|(bold, _)| bold);
+    let clause = text.split([',', ';', ':', '，', '；', '：', '。']).next().unwrap_or_default();
+    let short =
+        |part: &str| (language.pick(3, 4)..=language.pick(16, 28)).contains(&language.count_words(part));
+    let whole = bold.or_else(|| Some(clause).filter(|clause| short(clause))).unwrap_or(&text);
+    clip(&plain(whole), language, 16, 28)
 }

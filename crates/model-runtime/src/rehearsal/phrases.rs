@@ -20,7 +20,12 @@ const STOP_PAIRS: &[&str] = &[
     "就是", "还是", "进行", "通过", "由于", "对于", "关于", "根据", "希望", "想要", "使用", "应该", "必须",
     "其中", "之前", "之后", "几个", "面向", "支持",
 ];
-const STOP_CHARS: &str = "的了和是与或及我你他她它们这那就都而着把被让给从向于以请帮做也很吗呢吧啊没";
+const STOP_CHARS: &str = "的了和是在与或及我你他她它们这那就都而着把被让给从向于以请帮做也很只吗呢吧啊没";
+/// Words that hold one of these characters and mean something.
+const KEPT_PAIRS: &[&str] = &[
+    "在线", "存在", "行为", "作为", "方向", "参与", "就业", "成就", "首都", "成都", "供给", "以上", "以下",
+    "以内", "及时", "和平", "做法", "帮助", "从业", "做事", "让利", "没收", "地址", "自我",
+];
 
 /// The key phrases of a text, the most telling first, each once.
 pub(super) fn phrases(text: &str, most: usize) -> Vec<String> {
@@ -108,17 +113,30 @@ fn prose(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Counts candidates regardless of case; a longer phrase weighs more, and so does one in quotation marks.
+/// Counts candidates regardless of case. Those in quotation marks come first: somebody chose them; then
+/// those that are frequent and long.
 fn rank(candidates: Vec<(String, bool)>) -> Vec<String> {
-    let mut seen: HashMap<String, (usize, usize, String)> = HashMap::new();
-    for (place, (phrase, quoted)) in candidates.into_iter().enumerate() {
-        let weight = phrase.split(' ').count().max(phrase.chars().filter(|&c| is_han(c)).count().div_ceil(2));
-        let entry = seen.entry(phrase.to_lowercase()).or_insert((0, place, phrase));
-        entry.0 += (1 + weight) * if quoted { 2 } else { 1 };
+    struct Seen {
+        quoted: bool,
+        score: usize,
+        place: usize,
+        phrase: String,
     }
-    let mut ranked: Vec<_> = seen.into_values().collect();
-    ranked.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
-    ranked.into_iter().map(|(_, _, phrase)| phrase).collect()
+    let mut seen: HashMap<String, Seen> = HashMap::new();
+    for (place, (phrase, quoted)) in candidates.into_iter().enumerate() {
+        let words = phrase.split(' ').count().max(phrase.chars().filter(|&c| is_han(c)).count().div_ceil(2));
+        let known =
+            seen.entry(phrase.to_lowercase()).or_insert(Seen { quoted: false, score: 0, place, phrase });
+        known.score += 1 + words;
+        known.quoted |= quoted && words > 1;
+    }
+    let mut ranked: Vec<Seen> = seen.into_values().collect();
+    ranked.sort_by_key(|seen| (!seen.quoted, usize::MAX - seen.score, seen.place));
+    // Enough chosen phrases make the others noise.
+    if ranked.iter().filter(|seen| seen.quoted).count() > 3 {
+        ranked.retain(|seen| seen.quoted);
+    }
+    ranked.into_iter().map(|seen| seen.phrase).collect()
 }
 
 fn english(text: &str) -> Vec<(String, bool)> {
@@ -189,7 +207,7 @@ fn chinese(text: &str) -> Vec<(String, bool)> {
             }
             let known =
                 (2..=6).rev().find_map(|size| piece.windows(size).find(|run| repeated.contains_key(*run)));
-            (known.unwrap_or(&piece[piece.len() - 6..]).iter().collect(), *quoted)
+            (known.unwrap_or(&piece[piece.len() - LONGEST..]).iter().collect(), *quoted)
         })
         .collect()
 }
@@ -205,7 +223,10 @@ fn cut(run: &[char], quoted: bool, pieces: &mut Vec<(Vec<char>, bool)>) {
         let pair: String = run[at..run.len().min(at + 2)].iter().collect();
         let skip =
             if STOP_PAIRS.contains(&pair.as_str()) { 2 } else { usize::from(STOP_CHARS.contains(run[at])) };
-        if skip == 0 {
+        if KEPT_PAIRS.contains(&pair.as_str()) {
+            piece.extend(pair.chars());
+            at += 2;
+        } else if skip == 0 {
             piece.push(run[at]);
             at += 1;
         } else {

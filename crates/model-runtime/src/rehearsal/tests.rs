@@ -305,6 +305,34 @@ fn a_typed_answer_fits_its_schema() {
     assert!(words.contains("rehearsal") && words.contains("bells"), "{value}");
 }
 
+/// Would fail if a relay of stages ran dry, or if its last stage did not show what its first one was asked.
+#[test]
+fn a_relay_keeps_its_limits_and_its_subject() {
+    for (language, requests) in [
+        (Language::English, ["an AI trainer for job interviews", "a quiet map of night buses"]),
+        (Language::Chinese, ["面试训练助手，支持语音问答", "夜间公交地图，标出安静座位"]),
+    ] {
+        let relay = |request: &str| {
+            let mut outputs: Vec<String> = Vec::new();
+            for words in [300, 400, 500, 500] {
+                let upstream = outputs.last().map_or("", String::as_str);
+                let sections = language.pick(["Goal", "Risks"], ["目标", "风险"]).map(str::to_owned);
+                let text = say(&prompt(language, request, upstream, words, &sections));
+                let count = language.count_words(&text);
+                assert!((words * 6 / 10..=words * 9 / 10).contains(&count), "{count} of {words}:\n{text}");
+                let subject = &phrases(request, 2)[0];
+                assert!(text.contains(subject.as_str()), "{subject} is missing:\n{text}");
+                outputs.push(text);
+            }
+            outputs
+        };
+        let (one, other) = (relay(requests[0]), relay(requests[1]));
+        for (stage, (one, other)) in one.iter().zip(&other).enumerate() {
+            assert_ne!(one, other, "stage {stage}");
+        }
+    }
+}
+
 mod streaming {
     use std::time::Duration;
 
