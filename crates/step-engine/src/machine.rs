@@ -16,7 +16,7 @@ pub trait Machine: Send + Sync + 'static {
     /// What somebody outside may ask, in its stored form.
     type Command: DeserializeOwned;
     /// What an executor is told to do.
-    type Instruction: Send + 'static;
+    type Instruction: Send + Sync + 'static;
     /// What an executor found out.
     type Outcome: Send + 'static;
     /// What happened.

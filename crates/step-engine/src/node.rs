@@ -11,7 +11,7 @@ use crate::{
 pub(crate) type AnyOutcome = Box<dyn Any + Send>;
 
 /// A machine with its state and executor, its types erased: here and nowhere else.
-pub(crate) trait Node: Send {
+pub(crate) trait Node: Send + Sync {
     fn version(&self) -> u32;
     fn command(&mut self, command: &Json, at: &Moment<'_>) -> Result<Vec<Json>, Refusal>;
     fn settled(&mut self, key: EffectKey, how: How<AnyOutcome>, at: &Moment<'_>) -> Result<Vec<Json>, Problem>;

@@ -1,0 +1,85 @@
+use thermidor_agent_runtime::{AgentCommand, AgentSpec, Assignment};
+use thermidor_group_orchestration::{GroupCommand, GroupSpec};
+use thermidor_step_engine::{Limits, Start};
+use thermidor_types::{Json, Text};
+
+use crate::Error;
+
+/// A run to start: who works, on what, within which limits.
+#[derive(Clone, Debug)]
+pub struct RunRequest {
+    work: Work,
+    request: Text,
+    limits: Limits,
+    title: Option<Text>,
+}
+
+#[derive(Clone, Debug)]
+enum Work {
+    Group(Box<GroupSpec>),
+    Agent(Box<AgentSpec>),
+}
+
+impl RunRequest {
+    /// A group works on one sentence.
+    pub fn group(group: GroupSpec, request: impl Into<Text>) -> Self {
+        Self::new(Work::Group(Box::new(group)), request.into())
+    }
+
+    /// An agent works on one sentence, on its own.
+    pub fn agent(agent: AgentSpec, request: impl Into<Text>) -> Self {
+        Self::new(Work::Agent(Box::new(agent)), request.into())
+    }
+
+    fn new(work: Work, request: Text) -> Self {
+        Self { work, request, limits: Limits::default(), title: None }
+    }
+
+    /// Bounds the whole run. Without this, the engine's default limits bound it.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// A title for lists; without one, the request's first line.
+    #[must_use]
+    pub fn title(mut self, title: impl Into<Text>) -> Self {
+        self.title = Some(title.into());
+        self
+    }
+
+    pub(crate) fn into_start(self) -> Result<Start, Error> {
+        let Self { work, request, limits, title } = self;
+        let title = title.unwrap_or_else(|| first_line(&request));
+        let json = |value: Result<Json, serde_json::Error>| value.map_err(Error::configuration);
+        Ok(match work {
+            Work::Group(group) => Start {
+                kind: "group".into(),
+                spec: json(Json::of(&group))?,
+                command: json(Json::of(&GroupCommand::start(request)))?,
+                limits,
+                title,
+            },
+            Work::Agent(agent) => {
+                let assignment = Assignment { request, ..Assignment::default() };
+                Start {
+                    kind: "agent".into(),
+                    spec: json(Json::of(&agent))?,
+                    command: json(Json::of(&AgentCommand::Start(Box::new(assignment))))?,
+                    limits,
+                    title,
+                }
+            }
+        })
+    }
+}
+
+/// The first line, at most 80 characters of it.
+fn first_line(text: &str) -> Text {
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    match line.char_indices().nth(80) {
+        Some((cut, _)) => format!("{}…", &line[..cut]).into(),
+        None => line.into(),
+    }
+}
