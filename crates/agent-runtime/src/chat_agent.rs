@@ -23,7 +23,10 @@ impl Agent for ChatAgent {
             (false, false) => Decision::of(Instruction::CallLlm { tools: Offer::Tools }),
             (_, true) => Decision::of(Instruction::CallLlm { tools: Offer::Nothing }),
             (true, false) => {
-                let reason = format!("the last of {} model calls is made without tools", agent.spec().max_calls.max(1));
+                let reason = format!(
+                    "the last of {} model calls is made without tools",
+                    agent.spec().max_calls.max(1)
+                );
                 Decision::of(Instruction::CallLlm { tools: Offer::Nothing }).because(reason)
             }
         };

@@ -34,7 +34,12 @@ impl AgentMachine {
         }
     }
 
-    fn decided(&self, state: &AgentState, assignment: &Assignment, decision: Decision<Instruction>) -> Vec<AgentEvent> {
+    fn decided(
+        &self,
+        state: &AgentState,
+        assignment: &Assignment,
+        decision: Decision<Instruction>,
+    ) -> Vec<AgentEvent> {
         let Decision { instructions, reason } = decision;
         let (mut calls, mut others): (Vec<CallId>, Vec<Instruction>) = (Vec::new(), Vec::new());
         for instruction in instructions {
@@ -45,7 +50,8 @@ impl AgentMachine {
             }
         }
         let passed_over = state.open.iter().filter(|open| !calls.contains(&open.call.id));
-        let passed_over: Vec<_> = passed_over.map(|open| (open.call.id.clone(), refused(assignment))).collect();
+        let passed_over: Vec<_> =
+            passed_over.map(|open| (open.call.id.clone(), refused(assignment))).collect();
         let mut events = Vec::new();
         if !passed_over.is_empty() {
             events.push(AgentEvent::CallsSettled { settled: passed_over });
@@ -53,17 +59,24 @@ impl AgentMachine {
         match (calls.is_empty(), others.len(), others.pop()) {
             (false, 0, _) => {
                 let wrong = calls.iter().enumerate().find(|(place, id)| {
-                    state.call(id).is_none_or(|open| open.stage != Stage::Asked) || calls[..*place].contains(id)
+                    state.call(id).is_none_or(|open| open.stage != Stage::Asked)
+                        || calls[..*place].contains(id)
                 });
                 match wrong {
-                    Some((_, id)) => return self.defect(state, assignment, format!("it called {id}, which is not open")),
+                    Some((_, id)) => {
+                        return self.defect(state, assignment, format!("it called {id}, which is not open"));
+                    }
                     None => events.push(AgentEvent::CallsBegan { calls, reason }),
                 }
             }
             (true, 1, Some(Instruction::CallLlm { tools })) => events.extend(self.ask(state, tools, reason)),
-            (true, 1, Some(Instruction::Finish { reason: why })) => events.extend(self.finish(state, assignment, why, reason)),
+            (true, 1, Some(Instruction::Finish { reason: why })) => {
+                events.extend(self.finish(state, assignment, why, reason))
+            }
             (true, 0, _) => return self.defect(state, assignment, "it decided nothing".into()),
-            (..) => return self.defect(state, assignment, "it decided things that exclude each other".into()),
+            (..) => {
+                return self.defect(state, assignment, "it decided things that exclude each other".into());
+            }
         }
         events
     }
@@ -74,7 +87,8 @@ impl AgentMachine {
         if state.turns >= most {
             return vec![ended(EndStatus::Limit, Some(format!("all {most} model calls are used up")))];
         }
-        let tools = if state.turns + 1 == most || self.spec.tools.is_empty() { Offer::Nothing } else { tools };
+        let tools =
+            if state.turns + 1 == most || self.spec.tools.is_empty() { Offer::Nothing } else { tools };
         vec![AgentEvent::TurnBegan(TurnBegan { call: state.calls + 1, turn: state.turns + 1, tools, reason })]
     }
 
@@ -94,7 +108,9 @@ impl AgentMachine {
         };
         let said = state.said.as_ref();
         let cut = said.is_some_and(|said| said.ending != Ending::Finished);
-        let reason = reason.or(forced.map(Text::from)).or_else(|| cut.then(|| "the answer reached the length allowed".into()));
+        let reason = reason
+            .or(forced.map(Text::from))
+            .or_else(|| cut.then(|| "the answer reached the length allowed".into()));
         let language = Language::of(&assignment.request);
         let faults = faults(&self.spec.contract, said.map_or("", |said| &said.text), language);
         if faults.is_empty() {
@@ -148,8 +164,12 @@ impl AgentMachine {
 
     /// The end of a run whose agent decided what cannot be.
     fn defect(&self, state: &AgentState, assignment: &Assignment, what: String) -> Vec<AgentEvent> {
-        let failure = Failure::new(FailureKind::Internal, format!("a defect of the agent {}: {what}", self.spec.member));
-        let settled: Vec<_> = state.open.iter().map(|open| (open.call.id.clone(), refused(assignment))).collect();
+        let failure = Failure::new(
+            FailureKind::Internal,
+            format!("a defect of the agent {}: {what}", self.spec.member),
+        );
+        let settled: Vec<_> =
+            state.open.iter().map(|open| (open.call.id.clone(), refused(assignment))).collect();
         let settled = (!settled.is_empty()).then_some(AgentEvent::CallsSettled { settled });
         settled.into_iter().chain(failed(state, failure, None)).collect()
     }

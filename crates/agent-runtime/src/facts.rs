@@ -115,7 +115,8 @@ pub fn facts(event: &Json, version: u32) -> Result<Vec<AgentFact>, Refusal> {
         AgentEvent::Spoke(spoke) | AgentEvent::BrokeOff { spoke, .. } => said(*spoke),
         AgentEvent::ModelFailed(failed) => {
             let report = AgentFact::ContextReport { call: failed.call, report: failed.report.context };
-            let known = matches!(&report, AgentFact::ContextReport { report, .. } if *report != Json::default());
+            let known =
+                matches!(&report, AgentFact::ContextReport { report, .. } if *report != Json::default());
             let failed = AgentFact::Failed { failure: failed.failure };
             known.then_some(report).into_iter().chain([failed]).collect()
         }

@@ -2,12 +2,14 @@ use std::sync::Arc;
 
 use thermidor_context_engine::Language;
 use thermidor_step_engine::{
-    Effect, EffectKey, End, How, Input, Machine, Moment, Next, Open, Question, Recovery, Refusal, Signal, Work,
+    Effect, EffectKey, End, How, Input, Machine, Moment, Next, Open, Question, Recovery, Refusal, Signal,
+    Work,
 };
 use thermidor_types::{Json, Text, Tokens, ToolResult};
 
 use crate::{
-    Agent, AgentCommand, AgentEffect, AgentOutcome, AgentSpec, AgentState, ChatAgent, Resolution, ToolPolicies,
+    Agent, AgentCommand, AgentEffect, AgentOutcome, AgentSpec, AgentState, ChatAgent, Resolution,
+    ToolPolicies,
     event::AgentEvent,
     state::{OpenCall, Stage},
 };
@@ -51,7 +53,9 @@ impl AgentMachine {
         let id = call.call.id.clone();
         match (call.stage, resolution) {
             _ if state.stopping.is_some() => Err(Refusal::new("the run is stopping")),
-            (Stage::Asked | Stage::Running(_), _) => Err(Refusal::new(format!("nobody asks about the call {id}"))),
+            (Stage::Asked | Stage::Running(_), _) => {
+                Err(Refusal::new(format!("nobody asks about the call {id}")))
+            }
             (Stage::Lost(_), Resolution::Retry) => Ok(AgentEvent::CallRetried { id }),
             (Stage::Lost(_), Resolution::Done(text)) => {
                 Ok(AgentEvent::CallSettled { id, result: ToolResult::text(text) })
@@ -76,7 +80,9 @@ impl AgentMachine {
                 let name = &open.call.name;
                 let text: Text = language
                     .pick(
-                        format!("The tool `{name}` was cut off: it may or may not have taken effect. Did it?"),
+                        format!(
+                            "The tool `{name}` was cut off: it may or may not have taken effect. Did it?"
+                        ),
                         format!("工具 `{name}` 中途被打断，可能已经生效，也可能没有。它生效了吗？"),
                     )
                     .into();
@@ -99,7 +105,12 @@ impl Machine for AgentMachine {
     const KIND: &'static str = "agent";
     const VERSION: u32 = 1;
 
-    fn handle(&self, state: &AgentState, input: Input<Self>, _: &Moment<'_>) -> Result<Vec<AgentEvent>, Refusal> {
+    fn handle(
+        &self,
+        state: &AgentState,
+        input: Input<Self>,
+        _: &Moment<'_>,
+    ) -> Result<Vec<AgentEvent>, Refusal> {
         match input {
             Input::Command(AgentCommand::Start(assignment)) => match state.assignment {
                 None => Ok(vec![AgentEvent::Assigned(assignment)]),
@@ -128,11 +139,14 @@ impl Machine for AgentMachine {
     fn next(&self, state: &AgentState, open: &Open) -> Next<Self> {
         let Some(assignment) = &state.assignment else { return Next::Want(Vec::new()) };
         if let Some(signal) = state.stopping {
-            return if open.is_empty() { Next::Record(self.closing(state, signal)) } else { Next::Want(Vec::new()) };
+            return if open.is_empty() {
+                Next::Record(self.closing(state, signal))
+            } else {
+                Next::Want(Vec::new())
+            };
         }
         if state.thinking {
-            let prefix = state.id_prefix(state.calls);
-            let effect = Effect::repeatable(AgentEffect::CallModel { prefix, tools: state.offer }).reserving(RESERVE);
+            let effect = Effect::repeatable(AgentEffect::CallModel { tools: state.offer }).reserving(RESERVE);
             return Next::Want(vec![(EffectKey::new(MODEL, state.calls), Work::Effect(effect))]);
         }
         if let Some(due) = state.due {

@@ -1,5 +1,4 @@
 use serde::{Deserialize, Serialize};
-use smol_str::SmolStr;
 use thermidor_types::{AssistantMessage, Failure, Json, ToolCall, ToolResult, Usage};
 
 use crate::Offer;
@@ -9,8 +8,6 @@ use crate::Offer;
 pub enum AgentEffect {
     /// Call the model.
     CallModel {
-        /// What the ids of its calls begin with.
-        prefix: SmolStr,
         /// Whether it gets tools.
         tools: Offer,
     },

@@ -3,7 +3,8 @@
 use thermidor_context_engine::Language;
 use thermidor_step_engine::{How, Recovery};
 use thermidor_types::{
-    AssistantMessage, CallId, Ending, Failure, FailureKind, Origin, OriginKind, Part, ToolOutcome, ToolResult, Usage,
+    AssistantMessage, CallId, Ending, Failure, FailureKind, Origin, OriginKind, Part, ToolOutcome,
+    ToolResult, Usage,
 };
 
 use crate::{
@@ -21,14 +22,21 @@ impl AgentMachine {
         let failed = |kind, words: String| {
             let failure = Failure::new(kind, words);
             let report = CallReport::default();
-            vec![AgentEvent::ModelFailed(Box::new(ModelFailed { call: state.calls, failure, usage: Usage::default(), report }))]
+            vec![AgentEvent::ModelFailed(Box::new(ModelFailed {
+                call: state.calls,
+                failure,
+                usage: Usage::default(),
+                report,
+            }))]
         };
         match how {
             How::Done(AgentOutcome::Model(reply)) => self.replied(state, *reply),
             How::Abandoned => vec![AgentEvent::TurnStopped { call: state.calls, usage: Usage::default() }],
             How::TimedOut => failed(FailureKind::Timeout, "the model did not answer in time".into()),
             How::Unknown => failed(FailureKind::Internal, "the model call crashed too often".into()),
-            How::Done(AgentOutcome::Tool(_)) | How::Child(_) | How::Fired => failed(FailureKind::Internal, foreign(&how)),
+            How::Done(AgentOutcome::Tool(_)) | How::Child(_) | How::Fired => {
+                failed(FailureKind::Internal, foreign(&how))
+            }
         }
     }
 
@@ -43,16 +51,20 @@ impl AgentMachine {
             Reply::Said(message) if message.ending == Ending::CutOff => {
                 (message, Some(Cut::Broken(Failure::new(FailureKind::Network, "the answer broke off"))))
             }
-            Reply::Said(message) if !says_something(&message) => {
-                (message, Some(Cut::Broken(Failure::new(FailureKind::Malformed, "the model answered nothing"))))
-            }
+            Reply::Said(message) if !says_something(&message) => (
+                message,
+                Some(Cut::Broken(Failure::new(FailureKind::Malformed, "the model answered nothing"))),
+            ),
             Reply::Said(message) => (message, None),
         };
         let usage = message.usage;
-        let spoke = Box::new(Spoke { call: state.calls, message: self.own(state, message, cut.is_some()), report });
+        let spoke =
+            Box::new(Spoke { call: state.calls, message: self.own(state, message, cut.is_some()), report });
         match cut {
             None => vec![AgentEvent::Spoke(spoke)],
-            Some(_) if state.stopping.is_some() && says_something(&spoke.message) => vec![AgentEvent::Spoke(spoke)],
+            Some(_) if state.stopping.is_some() && says_something(&spoke.message) => {
+                vec![AgentEvent::Spoke(spoke)]
+            }
             Some(_) if state.stopping.is_some() => vec![AgentEvent::TurnStopped { call: state.calls, usage }],
             Some(Cut::Cancelled) => vec![AgentEvent::BrokeOff { spoke, counts: false }],
             Some(Cut::Broken(failure)) => {
@@ -103,7 +115,12 @@ impl AgentMachine {
         message
     }
 
-    pub(crate) fn tool_settled(&self, state: &AgentState, number: u32, how: How<AgentOutcome>) -> Vec<AgentEvent> {
+    pub(crate) fn tool_settled(
+        &self,
+        state: &AgentState,
+        number: u32,
+        how: How<AgentOutcome>,
+    ) -> Vec<AgentEvent> {
         let running = state.open.iter().find(|open| open.stage == Stage::Running(number));
         let Some(OpenCall { call, .. }) = running else { return Vec::new() };
         let (id, recovery) = (call.id.clone(), self.tools.get(&call.name).recovery);
@@ -125,7 +142,9 @@ impl AgentMachine {
                 settled(interrupted(language))
             }
             How::Done(AgentOutcome::Tool(ToolReply::NotBegun)) | How::Abandoned => again(),
-            How::TimedOut | How::Unknown if recovery == Recovery::Ask && stopping => settled(unknown(language)),
+            How::TimedOut | How::Unknown if recovery == Recovery::Ask && stopping => {
+                settled(unknown(language))
+            }
             How::TimedOut | How::Unknown if recovery == Recovery::Ask => lost(),
             How::TimedOut => settled(ToolResult::failed(
                 ToolOutcome::Error,

@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 use smol_str::{SmolStr, format_smolstr};
 use thermidor_step_engine::{End, EndStatus, Signal};
 use thermidor_types::{
-    AssistantMessage, CallId, Chunked, Ending, Failure, Json, Message, ModelId, Text, ToolCall, ToolResult, Usage,
+    AssistantMessage, CallId, Chunked, Ending, Failure, Json, Message, ModelId, Text, ToolCall, ToolResult,
+    Usage,
 };
 
 use crate::{
@@ -151,7 +152,11 @@ impl AgentState {
             AgentEvent::CallRetried { id } => self.run(id),
             AgentEvent::Unfit { faults } => self.unfit.clone_from(faults),
             AgentEvent::RepairAsked { words } => {
-                let first = self.said.clone().unwrap_or(Said { text: Text::default(), model: None, ending: Ending::Finished });
+                let first = self.said.clone().unwrap_or(Said {
+                    text: Text::default(),
+                    model: None,
+                    ending: Ending::Finished,
+                });
                 self.repair = Some(Repair { words: words.clone(), first, faults: self.unfit.clone() });
             }
             AgentEvent::RepairJudged { kept, faults } => {
@@ -167,7 +172,8 @@ impl AgentState {
     }
 
     fn assign(&mut self, assignment: &Assignment) {
-        self.used_ids = assignment.history.iter().flat_map(exchange_ids).filter_map(our_number).max().unwrap_or(0);
+        self.used_ids =
+            assignment.history.iter().flat_map(exchange_ids).filter_map(our_number).max().unwrap_or(0);
         self.history = assignment.history.iter().cloned().map(Arc::new).collect();
         // Behind an earlier conversation the request is what the user says now. Without one it stands in the
         // prompt as a block of its own.
@@ -185,10 +191,12 @@ impl AgentState {
         (self.thinking, self.breaks) = (false, 0);
         let text = message.text();
         if !text.is_empty() {
-            self.said = Some(Said { text: text.into(), model: message.model.clone(), ending: message.ending });
+            self.said =
+                Some(Said { text: text.into(), model: message.model.clone(), ending: message.ending });
         }
         let open = message.exchanges().filter(|exchange| exchange.result.is_none());
-        self.open = open.map(|exchange| OpenCall { call: exchange.call.clone(), stage: Stage::Asked }).collect();
+        self.open =
+            open.map(|exchange| OpenCall { call: exchange.call.clone(), stage: Stage::Asked }).collect();
         let settled = self.open.is_empty() && message.exchanges().next().is_some();
         self.due = Some(if settled { Due::CallsSettled } else { Due::Answered });
         self.history.push(Arc::new(Message::Assistant(message.clone())));

@@ -30,10 +30,13 @@ pub(crate) fn faults(contract: &Contract, text: &str, language: Language) -> Vec
     }
     if contract.files {
         if parse_files(text).is_empty() {
-            faults.push(language.pick(
-                "It holds none of the project's files: a line `File: path` and then a fenced code block.".into(),
-                "没有任何项目文件：需要单独一行 `文件：路径`，后面跟一个围栏代码块。".into(),
-            ));
+            faults.push(
+                language.pick(
+                    "It holds none of the project's files: a line `File: path` and then a fenced code block."
+                        .into(),
+                    "没有任何项目文件：需要单独一行 `文件：路径`，后面跟一个围栏代码块。".into(),
+                ),
+            );
         }
         faults.extend(bad_paths(text).into_iter().map(|path| {
             let path: String = path.chars().take(80).collect();
@@ -71,7 +74,8 @@ mod tests {
 
     #[test]
     fn faults_name_what_is_wrong() {
-        let contract = Contract { words: Some(10), sections: vec!["Goal".into(), "Files".into()], files: true };
+        let contract =
+            Contract { words: Some(10), sections: vec!["Goal".into(), "Files".into()], files: true };
         let fits = "## Goal\nA timer.\n## 2. Files:\nFile: a.txt\n```\nx\n```";
         check(&contract, fits, Language::En, expect![""]);
         check(

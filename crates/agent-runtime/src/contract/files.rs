@@ -71,7 +71,9 @@ fn path(line: &str) -> Option<String> {
     if !matches!(label.as_str(), "file" | "文件" | "filename" | "文件名") {
         return None;
     }
-    let rest = rest.trim_matches(|c| matches!(c, '*' | '`' | '"' | '\'') || char::is_whitespace(c)).trim_end_matches([':', '：']);
+    let rest = rest
+        .trim_matches(|c| matches!(c, '*' | '`' | '"' | '\'') || char::is_whitespace(c))
+        .trim_end_matches([':', '：']);
     let rest = rest.trim_end_matches(['`', '*']);
     (!rest.is_empty()).then(|| rest.to_owned())
 }
@@ -98,7 +100,8 @@ mod tests {
 
     fn check(text: &str, expected: Expect) {
         let files = parse_files(text);
-        let shown: Vec<String> = files.iter().map(|file| format!("{} {:?}", file.path, &*file.content)).collect();
+        let shown: Vec<String> =
+            files.iter().map(|file| format!("{} {:?}", file.path, &*file.content)).collect();
         expected.assert_eq(&shown.join("\n"));
     }
 
@@ -119,7 +122,20 @@ mod tests {
 
     #[test]
     fn no_path_leads_outside() {
-        for path in ["/etc/passwd", "../a", "a/../b", "a//b", "C:/a", "a\\b", "~/.ssh/id", "a/.", "a/", "a\u{7}b", "..", "a:b"] {
+        for path in [
+            "/etc/passwd",
+            "../a",
+            "a/../b",
+            "a//b",
+            "C:/a",
+            "a\\b",
+            "~/.ssh/id",
+            "a/.",
+            "a/",
+            "a\u{7}b",
+            "..",
+            "a:b",
+        ] {
             assert_eq!(parse_files(&format!("File: {path}\n```\nx\n```\n")), [], "{path}");
         }
         assert_eq!(bad_paths("File: ../a\n```\nx\n```\n"), ["../a"]);

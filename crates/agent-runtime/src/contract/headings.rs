@@ -42,7 +42,8 @@ fn without_number(heading: &str) -> &str {
     if rest.len() == digits.len() || rest.is_empty() {
         return heading;
     }
-    let marked = rest.trim_start_matches(['.', ')', '）', ']', '、', '．', ':', '：', '-', '章', '节', '部', '分']);
+    let marked =
+        rest.trim_start_matches(['.', ')', '）', ']', '、', '．', ':', '：', '-', '章', '节', '部', '分']);
     let ascii = digits.starts_with(|c: char| c.is_ascii_digit());
     // `3 goals` and `十年规划` keep their numbers: only a mark or a dotted number tells a number apart.
     if marked.len() < rest.len() && (counted.is_some() || !rest.starts_with(['章', '节', '部', '分'])) {
@@ -61,17 +62,38 @@ mod tests {
     #[test]
     fn what_varies_is_left_out() {
         for heading in [
-            "# Key choices", "###### key Choices ##", "## 2. Key choices:", "## **2.1 Key choices**", "**Key choices**",
-            "**Key choices:**", "**Key choices**：", "## (3) Key   choices", "## IV. Key choices", "## `Key choices`", "## 2) Key choices.",
+            "# Key choices",
+            "###### key Choices ##",
+            "## 2. Key choices:",
+            "## **2.1 Key choices**",
+            "**Key choices**",
+            "**Key choices:**",
+            "**Key choices**：",
+            "## (3) Key   choices",
+            "## IV. Key choices",
+            "## `Key choices`",
+            "## 2) Key choices.",
         ] {
             assert_eq!(headings(heading).collect::<Vec<_>>(), ["key choices"], "{heading}");
         }
-        for heading in ["## 目标", "## 一、目标", "### （二）目标：", "## 第三章 目标", "## 1．目标", "## 2.3 目标", "## **十一、目标**"] {
+        for heading in [
+            "## 目标",
+            "## 一、目标",
+            "### （二）目标：",
+            "## 第三章 目标",
+            "## 1．目标",
+            "## 2.3 目标",
+            "## **十一、目标**",
+        ] {
             assert_eq!(headings(heading).collect::<Vec<_>>(), ["目标"], "{heading}");
         }
-        for (heading, expected) in
-            [("## 3 goals", "3 goals"), ("## 十年规划", "十年规划"), ("## 2026", "2026"), ("## Vision", "vision"), ("## 分工", "分工")]
-        {
+        for (heading, expected) in [
+            ("## 3 goals", "3 goals"),
+            ("## 十年规划", "十年规划"),
+            ("## 2026", "2026"),
+            ("## Vision", "vision"),
+            ("## 分工", "分工"),
+        ] {
             assert_eq!(headings(heading).collect::<Vec<_>>(), [expected], "{heading}");
         }
     }

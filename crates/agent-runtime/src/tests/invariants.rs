@@ -22,9 +22,16 @@ enum Step {
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let words = prop::sample::select(vec![
-        "done", "[add 1]", "a [send 1] [add 2] b", "[send 1] [send 2] [nothing 3]", "cut [send 1]~length", "", "long~length",
+        "done",
+        "[add 1]",
+        "a [send 1] [add 2] b",
+        "[send 1] [send 2] [nothing 3]",
+        "cut [send 1]~length",
+        "",
+        "long~length",
     ]);
-    let outcome = prop::sample::select(vec![ToolOutcome::Interrupted, ToolOutcome::Unknown, ToolOutcome::Success]);
+    let outcome =
+        prop::sample::select(vec![ToolOutcome::Interrupted, ToolOutcome::Unknown, ToolOutcome::Success]);
     let step = prop_oneof![
         6 => (any::<usize>(), words.clone()).prop_map(|(n, text)| Step::Say(n, text)),
         1 => (any::<usize>(), words.clone()).prop_map(|(n, text)| Step::Break(n, text)),
@@ -43,12 +50,15 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 
 fn take(sim: &mut Sim, step: Step) {
     let pick = |sim: &Sim, name: &str, n: usize| {
-        let keys: Vec<String> = sim.in_flight.iter().filter(|key| key.name() == name).map(ToString::to_string).collect();
+        let keys: Vec<String> =
+            sim.in_flight.iter().filter(|key| key.name() == name).map(ToString::to_string).collect();
         (!keys.is_empty()).then(|| keys[n % keys.len()].clone())
     };
     match step {
         Step::Say(n, text) => pick(sim, "model", n).into_iter().for_each(|key| sim.say(&key, text)),
-        Step::Break(n, text) => pick(sim, "model", n).into_iter().for_each(|key| sim.settle(&key, broken(text))),
+        Step::Break(n, text) => {
+            pick(sim, "model", n).into_iter().for_each(|key| sim.settle(&key, broken(text)))
+        }
         Step::Cancel(n, text) => {
             let cut = || model(Reply::CutOff(message(text), Cut::Cancelled));
             pick(sim, "model", n).into_iter().for_each(|key| sim.settle(&key, cut()));

@@ -1,22 +1,16 @@
-use std::{
-    collections::BTreeSet,
-    fmt::Write as _,
-    sync::Arc,
-    time::Duration,
-};
+use std::{collections::BTreeSet, fmt::Write as _, sync::Arc, time::Duration};
 
 use thermidor_step_engine::{
     EffectKey, EndStatus, How, Input, Machine, Moment, Next, Open, Recovery, Refusal, Signal, Work,
 };
 use thermidor_types::{
-    AssistantMessage, Content, Ending, Exchange, Failure, FailureKind, Json, Message, ModelId, Part, SequentialIds,
-    Timestamp, ToolCall, ToolOutcome, ToolResult, Tokens, Usage,
+    AssistantMessage, Content, Ending, Exchange, Failure, FailureKind, Json, Message, ModelId, Part,
+    SequentialIds, Timestamp, Tokens, ToolCall, ToolOutcome, ToolResult, Usage,
 };
 
 use crate::{
-    Agent, AgentCommand, AgentMachine, AgentOutcome, AgentOutput, AgentSpec, AgentState, Assignment, CallReport, Cut,
-    ModelReply, Reply, ToolPolicies, ToolPolicy, ToolReply,
-    event::AgentEvent,
+    Agent, AgentCommand, AgentMachine, AgentOutcome, AgentOutput, AgentSpec, AgentState, Assignment,
+    CallReport, Cut, ModelReply, Reply, ToolPolicies, ToolPolicy, ToolReply, event::AgentEvent,
 };
 
 /// The engine's part, played by hand: what is wanted starts at once, what is left out waits to be settled.
@@ -32,7 +26,10 @@ pub(super) struct Sim {
 }
 
 pub(super) fn spec(json: &str) -> AgentSpec {
-    let whole = format!(r#"{{"member":"ada","name":"Ada","model":"test/one"{}{json}}}"#, if json.is_empty() { "" } else { "," });
+    let whole = format!(
+        r#"{{"member":"ada","name":"Ada","model":"test/one"{}{json}}}"#,
+        if json.is_empty() { "" } else { "," }
+    );
     serde_json::from_str(&whole).expect("a spec")
 }
 
@@ -80,7 +77,7 @@ impl Sim {
     }
 
     fn happen(&mut self, event: &AgentEvent) {
-        writeln!(self.log, "  {}", show(event)).expect("a string takes it");
+        writeln!(self.log, "{}", show(event)).expect("a string takes it");
         self.events.push(Json::of(event).expect("an event has a JSON form"));
         AgentMachine::apply(&mut self.state, event);
     }
@@ -109,7 +106,7 @@ impl Sim {
         assert_eq!(keys.len(), wants.len(), "two wants under one key");
         self.unwanted = self.in_flight.difference(&keys).cloned().collect();
         for key in &self.unwanted {
-            writeln!(self.log, "  - {key}").expect("a string takes it");
+            writeln!(self.log, "- {key}").expect("a string takes it");
         }
         self.asked.clear();
         for (key, work) in wants {
@@ -119,14 +116,14 @@ impl Sim {
                     assert!(!self.finished.contains(&key), "{key} is wanted again");
                     let recovery = if effect.recovery == Recovery::Ask { ", once" } else { "" };
                     let what = match effect.instruction {
-                        crate::AgentEffect::CallModel { prefix, tools } => format!("{prefix} {tools:?}"),
+                        crate::AgentEffect::CallModel { tools } => format!("{tools:?}"),
                         crate::AgentEffect::CallTool(call) => format!("{}({})", call.name, call.arguments),
                     };
-                    writeln!(self.log, "  + {key} {what}{recovery}").expect("a string takes it");
+                    writeln!(self.log, "+ {key} {what}{recovery}").expect("a string takes it");
                     self.in_flight.insert(key);
                 }
                 Work::Person(question) => {
-                    writeln!(self.log, "  ? {key} {}", question.kind).expect("a string takes it");
+                    writeln!(self.log, "? {key} {}", question.kind).expect("a string takes it");
                     self.asked.insert(key);
                 }
                 Work::Child(_) | Work::Keep | Work::Timer(_) => panic!("an agent wants no such work"),
@@ -206,7 +203,10 @@ pub(super) fn show_message(message: &AssistantMessage) -> String {
     let parts = message.parts.iter().map(|part| match part {
         Part::Text(text) => format!("{:?}", &**text),
         Part::Exchange(exchange) => {
-            let result = exchange.result.as_ref().map_or_else(|| "open".to_owned(), |result| format!("{:?}", result.outcome));
+            let result = exchange
+                .result
+                .as_ref()
+                .map_or_else(|| "open".to_owned(), |result| format!("{:?}", result.outcome));
             format!("[{} {}({}) {result}]", exchange.call.id, exchange.call.name, exchange.call.arguments)
         }
         Part::Reasoning(_) | Part::Media(_) => "…".to_owned(),
@@ -238,7 +238,12 @@ fn show(event: &AgentEvent) -> String {
         }
         AgentEvent::Spoke(spoke) => format!("Spoke {}: {}", spoke.call, show_message(&spoke.message)),
         AgentEvent::BrokeOff { spoke, counts } => {
-            format!("BrokeOff {}: {}{}", spoke.call, show_message(&spoke.message), if *counts { "" } else { " (free)" })
+            format!(
+                "BrokeOff {}: {}{}",
+                spoke.call,
+                show_message(&spoke.message),
+                if *counts { "" } else { " (free)" }
+            )
         }
         AgentEvent::TurnStopped { call, .. } => format!("TurnStopped {call}"),
         AgentEvent::ModelFailed(failed) => format!("ModelFailed {}: {}", failed.call, failed.failure),
@@ -259,7 +264,10 @@ fn show(event: &AgentEvent) -> String {
         AgentEvent::StopAsked => "StopAsked".into(),
         AgentEvent::LimitReached => "LimitReached".into(),
         AgentEvent::Ended { status, reason } => {
-            format!("Ended {status:?}{}", reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default())
+            format!(
+                "Ended {status:?}{}",
+                reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default()
+            )
         }
     }
 }
