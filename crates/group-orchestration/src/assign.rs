@@ -40,7 +40,7 @@ pub(crate) fn child(spec: &GroupSpec, state: &GroupState, turn: &Turn) -> Result
             let member = &turn.call.member;
             return Err(Failure::new(
                 FailureKind::Configuration,
-                format!("{member:?} is no member of this group"),
+                format!("{member} is no member of this group"),
             ));
         }
     };

@@ -18,11 +18,11 @@ pub(crate) enum Problem {
     NoStages,
     #[error(transparent)]
     Graph(#[from] thermidor_task_graph::Error),
-    #[error("stage {stage:?} is for {member:?}, who is no member")]
+    #[error("stage {stage:?} is for \"{member}\", who is no member")]
     UnknownMember { stage: SmolStr, member: MemberId },
     #[error("stage {stage:?} shows the output of {seen:?}, which is no stage")]
     UnknownStage { stage: SmolStr, seen: SmolStr },
-    #[error("stage {stage:?} is for the group {member:?}, which has instructions and contracts of its own")]
+    #[error("stage {stage:?} is for the group \"{member}\", which has instructions and contracts of its own")]
     InstructedGroup { stage: SmolStr, member: MemberId },
     #[error("this program has no supervisor {name:?}; it has {}", listed(.known))]
     UnknownSupervisor { name: SmolStr, known: Vec<SmolStr> },

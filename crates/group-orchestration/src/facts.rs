@@ -145,3 +145,45 @@ fn fact(event: GroupEvent) -> GroupFact {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Would fail if an event of a newer version, or of another machine, were read as something it is not.
+    #[test]
+    fn what_is_unknown_is_refused() {
+        let read = |event: &str, version| {
+            facts(&Json::parse(event).expect("JSON"), version).map_err(|no| no.to_string())
+        };
+        assert_eq!(read(r#""StopAsked""#, 1), Ok(vec![GroupFact::Stopping]));
+        assert_eq!(
+            read(r#""StopAsked""#, 2),
+            Err("group events of version 2 are unknown to this program".into())
+        );
+        assert!(
+            read(r#""CallLlm""#, 1)
+                .is_err_and(|no| no.starts_with("not an event of a group: unknown variant"))
+        );
+    }
+
+    /// Would fail if turns taken over from an earlier run were shown under the numbers they had there.
+    #[test]
+    fn turns_taken_over_are_numbered_anew() {
+        let output = |turn| StageOutput {
+            stage: "plan".into(),
+            title: "Plan".into(),
+            member: "ann".into(),
+            turn,
+            text: "one, two".into(),
+            unfit: Vec::new(),
+        };
+        let request = Text::from("a trainer");
+        let (roster, upstream) = (Vec::new(), Vec::new());
+        let finished = vec![output(7)];
+        let began =
+            GroupEvent::Began { request: request.clone(), roster: roster.clone(), upstream, finished };
+        let expected = GroupFact::Began { request, roster, finished: vec![output(1)] };
+        assert_eq!(facts(&Json::of(&began).expect("serialises"), 1), Ok(vec![expected]));
+    }
+}

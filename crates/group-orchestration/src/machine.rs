@@ -96,7 +96,7 @@ impl GroupMachine {
         }
         if let Some(output) = finished.iter().find(|output| !self.spec.members.contains_key(&output.member)) {
             return Err(Refusal::new(format!(
-                "{:?} is finished by {:?}, who is no member",
+                "{:?} is finished by {}, who is no member",
                 output.stage, output.member
             )));
         }

@@ -129,7 +129,7 @@ impl GroupState {
                         GroupInstruction::CallAgent { .. } => {}
                         GroupInstruction::ParallelCallAgents { turns } => self.broadcasts.push(turns.clone()),
                         GroupInstruction::Finish { reason } => {
-                            self.closing = Some(Closing::Finish(reason.clone()))
+                            self.closing = Some(Closing::Finish(reason.clone()));
                         }
                     }
                 }
