@@ -32,7 +32,6 @@ impl Agent for ChatAgent {
         };
         let finish = |reason| Decision::of(Instruction::Finish { reason });
         match agent.phase() {
-            Phase::Begun => ask(),
             Phase::Answered(_) => {
                 let mut calls: Vec<_> = agent.open_calls().map(|call| call.id.clone()).collect();
                 match (calls.len(), calls.pop()) {
@@ -48,7 +47,7 @@ impl Agent for ChatAgent {
                 }
             }
             Phase::CallsSettled(_) if agent.calls_left() == 0 => finish(FinishReason::MaxCallsCompleted),
-            Phase::CallsSettled(_) => ask(),
+            Phase::Begun | Phase::CallsSettled(_) => ask(),
             Phase::ModelFailed(failure) => finish(FinishReason::Failed(failure.clone())),
         }
     }

@@ -71,7 +71,7 @@ impl AgentMachine {
             }
             (true, 1, Some(Instruction::CallLlm { tools })) => events.extend(self.ask(state, tools, reason)),
             (true, 1, Some(Instruction::Finish { reason: why })) => {
-                events.extend(self.finish(state, assignment, why, reason))
+                events.extend(self.finish(state, assignment, why, reason));
             }
             (true, 0, _) => return self.defect(state, assignment, "it decided nothing".into()),
             (..) => {
@@ -140,7 +140,7 @@ impl AgentMachine {
     }
 
     /// The end of a run that was told to come to it and has nothing in flight any more.
-    pub(crate) fn closing(&self, state: &AgentState, signal: Signal) -> Vec<AgentEvent> {
+    pub(crate) fn closing(state: &AgentState, signal: Signal) -> Vec<AgentEvent> {
         let language = Language::of(state.assignment.as_deref().map_or("", |assignment| &assignment.request));
         let settled = state.open.iter().map(|open| {
             let result = match open.stage {

@@ -7,6 +7,9 @@ use thermidor_types::{Clock, Json};
 
 use crate::{Agent, AgentExecutor, AgentMachine, AgentSpec, ChatAgent, Models, ToolPolicies, Tries, prompt};
 
+/// One agent, ready to run: its machine and what does its work.
+pub type OpenAgent = (AgentMachine, Arc<dyn Executor<AgentMachine>>);
+
 /// What all agents of a program share: models, tools, and steps for their prompts.
 #[derive(Clone)]
 pub struct AgentSetup {
@@ -72,7 +75,7 @@ impl AgentSetup {
     ///
     /// # Errors
     /// When `spec` is no [`AgentSpec`], names a tool that there is not, or clashes with a step of the caller's.
-    pub fn open(&self, spec: &Json) -> Result<(AgentMachine, Arc<dyn Executor<AgentMachine>>), String> {
+    pub fn open(&self, spec: &Json) -> Result<OpenAgent, String> {
         let spec: AgentSpec = spec.read().map_err(|error| format!("not an agent: {error}"))?;
         let spec = Arc::new(spec);
         let tools =
@@ -93,10 +96,7 @@ impl AgentSetup {
 }
 
 /// How runs of kind `agent` are opened: for [`Kinds::with`](thermidor_step_engine::Kinds::with).
-pub fn agent_kind(
-    setup: AgentSetup,
-) -> impl Fn(&Json) -> Result<(AgentMachine, Arc<dyn Executor<AgentMachine>>), String> + Send + Sync + 'static
-{
+pub fn agent_kind(setup: AgentSetup) -> impl Fn(&Json) -> Result<OpenAgent, String> + Send + Sync + 'static {
     move |spec| setup.open(spec)
 }
 

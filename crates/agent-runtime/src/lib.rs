@@ -65,7 +65,7 @@ pub use contract::{ProjectFile, count_words, parse_files};
 pub use decide::{Agent, AgentView, Decision, FinishReason, Instruction, Offer, Phase};
 pub use executor::AgentExecutor;
 pub use facts::{AgentFact, Latency, facts};
-pub use kind::{AgentSetup, agent_kind};
+pub use kind::{AgentSetup, OpenAgent, agent_kind};
 pub use machine::{AgentMachine, UNKNOWN_OUTCOME};
 pub use models::{Models, Tries};
 pub use outcome::{AgentEffect, AgentOutcome, CallReport, Cut, ModelReply, Reply, ToolReply};

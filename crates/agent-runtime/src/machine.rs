@@ -140,7 +140,7 @@ impl Machine for AgentMachine {
         let Some(assignment) = &state.assignment else { return Next::Want(Vec::new()) };
         if let Some(signal) = state.stopping {
             return if open.is_empty() {
-                Next::Record(self.closing(state, signal))
+                Next::Record(Self::closing(state, signal))
             } else {
                 Next::Want(Vec::new())
             };

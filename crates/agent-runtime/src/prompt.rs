@@ -39,7 +39,7 @@ pub(crate) fn engine(spec: &AgentSpec, tools: &Arc<Registry>, own: &[Step]) -> R
             draft.rewrite("tools under their wire names", |message| on_the_wire(message, &tools));
             Ok(())
         }));
-    own.iter().cloned().fold(builder, |builder, step| builder.step(step)).build()
+    own.iter().cloned().fold(builder, thermidor_context_engine::ContextEngineBuilder::step).build()
 }
 
 /// What the agent's model may see at this moment.

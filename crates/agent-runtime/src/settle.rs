@@ -133,9 +133,10 @@ impl AgentMachine {
             How::Done(AgentOutcome::Tool(ToolReply::Answered(result))) => settled(result),
             How::Done(AgentOutcome::Tool(ToolReply::CutOff(result))) if stopping => settled(result),
             How::Done(AgentOutcome::Tool(ToolReply::CutOff(result))) => match (result.outcome, recovery) {
-                (ToolOutcome::Success | ToolOutcome::Error | ToolOutcome::Refused, _) => settled(result),
                 (ToolOutcome::Interrupted | ToolOutcome::Unknown, Recovery::Repeat) => again(),
-                (ToolOutcome::Interrupted, Recovery::Ask) => settled(result),
+                // A tool with consequences that says it was interrupted knows what it did.
+                (ToolOutcome::Interrupted, Recovery::Ask)
+                | (ToolOutcome::Success | ToolOutcome::Error | ToolOutcome::Refused, _) => settled(result),
                 (ToolOutcome::Unknown, Recovery::Ask) => lost(),
             },
             How::Done(AgentOutcome::Tool(ToolReply::NotBegun)) | How::Abandoned if stopping => {

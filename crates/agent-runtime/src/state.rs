@@ -138,7 +138,9 @@ impl AgentState {
             AgentEvent::GaveUp { failure } => self.failure = Some(failure.clone()),
             AgentEvent::CallsBegan { calls, .. } => {
                 self.due = None;
-                calls.iter().for_each(|id| self.run(id));
+                for id in calls {
+                    self.run(id);
+                }
             }
             AgentEvent::CallSettled { id, result } => self.settle(&[(id.clone(), result.clone())]),
             AgentEvent::CallsSettled { settled } => self.settle(settled),

@@ -65,7 +65,7 @@ fn kinds(world: &World) -> Kinds {
     let world = world.clone();
     Kinds::new().with::<AgentMachine>(move |spec| {
         let spec: AgentSpec = spec.read().map_err(|error| error.to_string())?;
-        let policy = |recovery| ToolPolicy { recovery, deadline: std::time::Duration::from_secs(60) };
+        let policy = |recovery| ToolPolicy { recovery, deadline: std::time::Duration::from_mins(1) };
         let policies = [("look".into(), policy(Recovery::Repeat)), ("send".into(), policy(Recovery::Ask))];
         Ok((AgentMachine::new(spec, ToolPolicies::from_iter(policies)), Arc::new(Hands(world.clone()))))
     })

@@ -51,7 +51,7 @@ pub(crate) fn faults(contract: &Contract, text: &str, language: Language) -> Vec
 
 /// How a model is asked to repair its answer.
 pub(crate) fn repair_words(faults: &[Text], language: Language) -> Text {
-    let list: String = faults.iter().map(|fault| format!("- {fault}\n")).collect();
+    let list: String = faults.iter().flat_map(|fault| ["- ", fault, "\n"]).collect();
     language
         .pick(
             format!(
@@ -92,9 +92,9 @@ mod tests {
             &Contract { words: Some(3), sections: vec!["目标".into()], files: false },
             "面试训练器",
             Language::Zh,
-            expect![[r#"
+            expect![[r"
                 要求 3 字以内，实际有 5 字。
-                缺少标题“目标”。"#]],
+                缺少标题“目标”。"]],
         );
     }
 

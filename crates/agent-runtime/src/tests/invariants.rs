@@ -48,38 +48,41 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 0..40)
 }
 
+/// Settles one of the pieces of work called `name`, if there is any.
+fn settle(sim: &mut Sim, name: &str, n: usize, how: How<AgentOutcome>) {
+    let keys: Vec<String> =
+        sim.in_flight.iter().filter(|key| key.name() == name).map(ToString::to_string).collect();
+    if !keys.is_empty() {
+        sim.settle(&keys[n % keys.len()], how);
+    }
+}
+
 fn take(sim: &mut Sim, step: Step) {
-    let pick = |sim: &Sim, name: &str, n: usize| {
-        let keys: Vec<String> =
-            sim.in_flight.iter().filter(|key| key.name() == name).map(ToString::to_string).collect();
-        (!keys.is_empty()).then(|| keys[n % keys.len()].clone())
-    };
     match step {
-        Step::Say(n, text) => pick(sim, "model", n).into_iter().for_each(|key| sim.say(&key, text)),
-        Step::Break(n, text) => {
-            pick(sim, "model", n).into_iter().for_each(|key| sim.settle(&key, broken(text)))
-        }
+        Step::Say(n, text) => settle(sim, "model", n, model(Reply::Said(message(text)))),
+        Step::Break(n, text) => settle(sim, "model", n, broken(text)),
         Step::Cancel(n, text) => {
-            let cut = || model(Reply::CutOff(message(text), Cut::Cancelled));
-            pick(sim, "model", n).into_iter().for_each(|key| sim.settle(&key, cut()));
+            settle(sim, "model", n, model(Reply::CutOff(message(text), Cut::Cancelled)));
         }
         Step::Fail(n) => {
-            let failed = || model(Reply::Failed(Failure::new(FailureKind::Quota, ""), Usage::default()));
-            pick(sim, "model", n).into_iter().for_each(|key| sim.settle(&key, failed()));
+            let failure = Failure::new(FailureKind::Quota, "");
+            settle(sim, "model", n, model(Reply::Failed(failure, Usage::default())));
         }
-        Step::Answer(n) => pick(sim, "tool", n).into_iter().for_each(|key| sim.answer(&key, "2")),
+        Step::Answer(n) => {
+            let answer = ToolReply::Answered(ToolResult::text("2"));
+            settle(sim, "tool", n, How::Done(AgentOutcome::Tool(answer)));
+        }
         Step::CutTool(n, outcome) => {
-            let cut = || How::Done(AgentOutcome::Tool(ToolReply::CutOff(ToolResult::failed(outcome, "cut"))));
-            pick(sim, "tool", n).into_iter().for_each(|key| sim.settle(&key, cut()));
+            let cut = ToolReply::CutOff(ToolResult::failed(outcome, "cut"));
+            settle(sim, "tool", n, How::Done(AgentOutcome::Tool(cut)));
         }
         Step::Lose(n, how) => {
-            let key = pick(sim, if n % 2 == 0 { "tool" } else { "model" }, n);
-            let how = || match how {
+            let how = match how {
                 0 => How::Abandoned,
                 1 => How::Unknown,
                 _ => How::TimedOut,
             };
-            key.into_iter().for_each(|key| sim.settle(&key, how()));
+            settle(sim, if n % 2 == 0 { "tool" } else { "model" }, n, how);
         }
         Step::Signal(signal) => sim.signal(signal),
         Step::Resolve(resolution) => {

@@ -2,5 +2,8 @@
 
 mod decisions;
 mod invariants;
+mod rules;
 mod sim;
-mod tables;
+mod stops;
+mod stored;
+mod turns;

@@ -1,5 +1,6 @@
 use std::{collections::BTreeSet, fmt::Write as _, sync::Arc, time::Duration};
 
+use expect_test::Expect;
 use thermidor_step_engine::{
     EffectKey, EndStatus, How, Input, Machine, Moment, Next, Open, Recovery, Refusal, Signal, Work,
 };
@@ -93,7 +94,9 @@ impl Sim {
             match self.machine.next(&self.state, &open) {
                 Next::Record(events) => {
                     assert!(!events.is_empty(), "it recorded nothing");
-                    events.iter().for_each(|event| self.happen(event));
+                    for event in &events {
+                        self.happen(event);
+                    }
                 }
                 Next::Want(wants) => return self.want(wants),
             }
@@ -287,4 +290,17 @@ pub(super) fn unpaired(state: &AgentState) -> (Vec<String>, Vec<String>) {
         }
     }
     (open, double)
+}
+
+/// What `steps` do to an agent that was asked to "plan": the log of events, of work started (`+`), no longer
+/// wanted (`-`), asked of a person (`?`).
+pub(super) fn check(spec: &str, steps: impl FnOnce(&mut Sim), expected: Expect) -> Sim {
+    let mut sim = Sim::new(spec).start("plan");
+    steps(&mut sim);
+    expected.assert_eq(&sim.log);
+    assert_eq!(sim.refolded(), sim.state, "folding the stored events gives another state");
+    if sim.state.end.is_some() {
+        assert_eq!(unpaired(&sim.state), (vec![], vec![]));
+    }
+    sim
 }
