@@ -108,7 +108,7 @@ fn shown(facts: &[AgentFact]) -> String {
         AgentFact::Ended { status, .. } => format!("ended {status:?}"),
         _ => "?".into(),
     };
-    facts.iter().map(line).collect::<Vec<_>>().join("\n")
+    facts.iter().map(|fact| line(fact).trim_end().to_owned()).collect::<Vec<_>>().join("\n")
 }
 
 async fn check_facts(engine: &Engine, expected: Expect) {
@@ -351,7 +351,7 @@ async fn an_answer_out_of_form_is_repaired() {
         turn 2
         report
         said "## Goal\nTea." Finished, 70 tokens, 1 tries
-        repaired true 
+        repaired true
         ended Done"###]],
     )
     .await;
