@@ -84,7 +84,8 @@ fn an_empty_file_becomes_a_journal() {
 fn what_is_missing_is_named() {
     let place = Place::new();
     let check = |path: std::path::PathBuf, access, part: &str| {
-        let error = SqliteJournal::open(&path, Options { access, ..Options::default() }).expect_err("it is not there");
+        let error = SqliteJournal::open(&path, Options { access, ..Options::default() })
+            .expect_err("it is not there");
         assert_eq!(error.kind(), Kind::Unavailable);
         let words = error.to_string();
         assert!(words.contains(part) && words.contains(&path.display().to_string()), "{words}");
@@ -107,7 +108,10 @@ fn a_journal_opened_for_reading_reads_and_changes_nothing() {
         assert_eq!(bodies(&journal, tree(1), 0).await, ["a", "b"]);
         let error = journal.append(tree(1), append(2, &["c"])).await.expect_err("it may not");
         assert_eq!(error.kind(), Kind::ReadOnly);
-        assert_eq!(journal.post(tree(1), posted(1, "do")).await.expect_err("it may not").kind(), Kind::ReadOnly);
+        assert_eq!(
+            journal.post(tree(1), posted(1, "do")).await.expect_err("it may not").kind(),
+            Kind::ReadOnly
+        );
 
         // It follows what somebody else writes.
         let writer = place.open();
@@ -125,7 +129,8 @@ fn a_full_journal_keeps_what_it_has_and_nothing_of_what_did_not_fit() {
     run(async {
         let options = Options { max_bytes: Some(512 << 10), ..Options::default() };
         let journal = SqliteJournal::open(place.file(), options).expect("it opens");
-        let error = journal.append(tree(1), append_cut(2, &big, b"small")).await.expect_err("it does not fit");
+        let error =
+            journal.append(tree(1), append_cut(2, &big, b"small")).await.expect_err("it does not fit");
         assert_eq!(error.kind(), Kind::Full);
         assert!(error.to_string().contains("make room"), "{error}");
         assert_eq!(bodies(&journal, tree(1), 0).await, ["a", "b"]);
@@ -179,7 +184,11 @@ async fn futures_join<T>(all: impl Iterator<Item = impl Future<Output = T>>) -> 
                 *done = Some(value);
             }
         }
-        if all.iter().all(|(_, done)| done.is_some()) { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
+        if all.iter().all(|(_, done)| done.is_some()) {
+            std::task::Poll::Ready(())
+        } else {
+            std::task::Poll::Pending
+        }
     })
     .await;
     all.into_iter().filter_map(|(_, done)| done).collect()
@@ -204,8 +213,8 @@ fn a_store_that_is_held_by_another_is_unavailable_until_it_is_let_go() {
 
 #[test]
 fn damage_is_told() {
-    let place = written();
     let check = |sql: &str, part: &str| {
+        let place = written();
         place.raw().execute_batch(sql).expect("it is done");
         let journal = place.open();
         run(async {

@@ -25,7 +25,7 @@ fn what_another_handle_writes_wakes_those_that_wait() {
         timeout(SOON, here.appended(tree(1), 0)).await.expect("what stood there before is found");
         there.post(tree(1), posted(1, "do")).await.expect("it is posted");
         timeout(SOON, here.posted(tree(1))).await.expect("what was posted before is found");
-        for round in 1..4 {
+        for round in 1_u32..4 {
             let waiting = async {
                 timeout(SOON, here.posted(tree(1))).await.expect("it is woken");
                 timeout(SOON, here.appended(tree(1), u64::from(round))).await.expect("it is woken");
@@ -139,7 +139,9 @@ fn what_a_killed_process_was_told_is_kept_is_kept() {
             }
             kept
         };
-        while acknowledge(lines.next().expect("it goes on").expect("it reads")) < 300 * u64::try_from(round).expect("small") {}
+        while acknowledge(lines.next().expect("it goes on").expect("it reads"))
+            < 300 * u64::try_from(round).expect("small")
+        {}
         child.kill().expect("it is killed");
         child.wait().expect("it is gone");
         // What it said before it died counts too.

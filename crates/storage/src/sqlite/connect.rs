@@ -176,7 +176,7 @@ fn tune(db: &Connection, options: &Options) -> Result<(), Problem> {
 
 fn problem_at(path: &Path, problem: Problem) -> JournalError {
     match problem {
-        Problem::Sql(error) if error.sqlite_error_code() == Some(ErrorCode::CannotOpen) => {
+        Problem::Sql(error) if path.is_dir() || error.sqlite_error_code() == Some(ErrorCode::CannotOpen) => {
             cannot_open(path, error)
         }
         problem => problem.at(path),

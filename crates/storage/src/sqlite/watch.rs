@@ -3,7 +3,10 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Condvar, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
     thread::{self, JoinHandle},
     time::Duration,
 };
@@ -34,8 +37,10 @@ pub(crate) struct Bells {
 #[derive(Default)]
 struct Tower {
     bells: HashMap<TreeId, Arc<Bell>>,
-    /// Trees whose bells are new: what was written before they hung must be looked up once.
+    /// Trees whose bells are new or out of date: what was written before somebody came must be looked up.
     fresh: Vec<TreeId>,
+    /// Counts the looks that found foreign writes.
+    looks: u64,
     sweep_at: usize,
     waiting: usize,
     asleep: bool,
@@ -45,6 +50,8 @@ struct Tower {
 struct Bell {
     posted: Notify,
     version: watch::Sender<u64>,
+    /// The look at which the version was last read.
+    read_at: AtomicU64,
 }
 
 impl Bells {
@@ -71,6 +78,13 @@ impl Bells {
     pub(crate) async fn appended(&self, tree: TreeId, version: u64) {
         let (bell, _waiting) = self.wait(tree);
         let mut versions = bell.version.subscribe();
+        {
+            // A foreign write that was seen while nobody was here to hear of it.
+            let mut tower = self.lock();
+            if bell.read_at.load(Ordering::Relaxed) < tower.looks {
+                tower.fresh.push(tree);
+            }
+        }
         // The sender is in the bell that is held here: it cannot go away while we wait.
         let _ = versions.wait_for(|now| *now > version).await;
     }
@@ -96,7 +110,11 @@ impl Tower {
             self.fresh.retain(|tree| bells.contains_key(tree));
             self.sweep_at = 2 * self.bells.len();
         }
-        let bell = Arc::new(Bell { posted: Notify::new(), version: watch::Sender::new(0) });
+        let bell = Arc::new(Bell {
+            posted: Notify::new(),
+            version: watch::Sender::new(0),
+            read_at: AtomicU64::new(0),
+        });
         self.bells.insert(tree, bell.clone());
         self.fresh.push(tree);
         bell
@@ -190,8 +208,9 @@ impl Round {
     fn look(&mut self) {
         let foreign = self.lookout.as_ref().and_then(Lookout::foreign_writes);
         let changed = foreign.is_none() || foreign != self.seen;
-        let (fresh, watched) = {
+        let (fresh, watched, look) = {
             let mut tower = self.bells.lock();
+            tower.looks += u64::from(changed);
             let fresh = std::mem::take(&mut tower.fresh);
             let listening = |bell: &Bell| bell.version.receiver_count() > 0;
             let watched: Vec<_> = if changed {
@@ -199,7 +218,7 @@ impl Round {
             } else {
                 Vec::new()
             };
-            (fresh, watched)
+            (fresh, watched, tower.looks)
         };
         if !changed && fresh.is_empty() {
             return;
@@ -229,6 +248,7 @@ impl Round {
                 for (tree, version) in news.versions {
                     if let Some(bell) = tower.bells.get(&tree) {
                         bell.raise(version);
+                        bell.read_at.store(look, Ordering::Relaxed);
                     }
                 }
             }
