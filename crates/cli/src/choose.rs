@@ -1,0 +1,258 @@
+//! Which model answers, and why.
+
+use std::{collections::BTreeMap, fmt::Display};
+
+use thermidor_model_runtime::{Known, ModelRuntime, Provider, Rehearsal, bundled_providers};
+use thermidor_types::{FailureKind, ModelCard, ModelId, Tokens};
+
+use crate::{
+    exit::{Exit, Trouble, of_failure},
+    settings::{From, Setting, Settings},
+};
+
+/// What a person types for the built-in model.
+const REHEARSAL: &str = "rehearsal";
+
+/// The models of a run.
+#[derive(Debug)]
+pub(crate) struct Chosen {
+    pub(crate) runtime: ModelRuntime,
+    /// For agents for which neither a flag nor the team file names one.
+    pub(crate) fallback: ModelId,
+    /// Named by a flag for all agents.
+    pub(crate) everybody: Option<ModelId>,
+    /// Named by a flag for one agent.
+    pub(crate) single: BTreeMap<String, ModelId>,
+    /// Why the fallback, as a fragment after "because".
+    pub(crate) why: String,
+}
+
+/// All models that the settings make usable: bundled and own providers, their keys, the rehearsal model.
+///
+/// # Errors
+/// `Configuration` when a provider of the settings cannot be used.
+pub(crate) fn runtime(
+    settings: &Settings,
+    rehearsal: Rehearsal,
+    cards: Vec<ModelCard>,
+) -> Result<ModelRuntime, Trouble> {
+    let mut builder = ModelRuntime::builder().register(rehearsal);
+    for provider in providers(settings)? {
+        if let Some(key) = provider.key_variables.iter().find_map(|name| settings.environment.get(name)) {
+            builder = builder.key(provider.name.clone(), key.to_owned());
+        }
+        builder = builder.provider(provider);
+    }
+    let builder = cards.into_iter().fold(builder, thermidor_model_runtime::ModelRuntimeBuilder::card);
+    builder.build().map_err(|error| in_settings(settings, error.message()))
+}
+
+/// The rows of all providers: the user's own first, then the bundled ones as the settings change them.
+fn providers(settings: &Settings) -> Result<Vec<Provider>, Trouble> {
+    let called =
+        |row: &Provider, name: &str| row.name == name || row.aliases.iter().any(|alias| alias == name);
+    let mut own = Vec::new();
+    let mut rows = bundled_providers().to_vec();
+    for (name, wanted) in &settings.providers {
+        let bundled = rows.iter_mut().find(|row| called(row, name));
+        let row = match (bundled, &wanted.base_url) {
+            (Some(row), _) => row,
+            (None, Some(base_url)) => {
+                own.push(Provider::new(name.as_str(), base_url.as_str()));
+                own.last_mut().ok_or_else(|| in_settings(settings, "no room"))?
+            }
+            (None, None) => {
+                let what =
+                    format!("[providers.{name}] needs a base_url, such as \"http://127.0.0.1:8000/v1\"");
+                return Err(in_settings(settings, what));
+            }
+        };
+        if let Some(base_url) = &wanted.base_url {
+            row.base_url.clone_from(base_url);
+        }
+        if let Some(variable) = &wanted.key_env {
+            row.key_variables = vec![variable.into()];
+            row.local = false;
+        }
+        if let Some(model) = &wanted.default_model {
+            row.default_model = Some(model.into());
+        }
+        if let Some(window) = wanted.context_window {
+            row.context_window = Tokens(window);
+        }
+        if let Some(longest) = wanted.max_output {
+            row.max_output = Some(Tokens(longest));
+        }
+    }
+    if let Some(address) = settings.environment.get("OPENAI_BASE_URL") {
+        rows.iter_mut().filter(|row| row.name == "openai").for_each(|row| row.base_url = address.to_owned());
+    }
+    own.append(&mut rows);
+    Ok(own)
+}
+
+fn in_settings(settings: &Settings, what: impl Display) -> Trouble {
+    Trouble::configuration(format!("{}: {what}", settings.places.user_config().display()))
+}
+
+/// Which agents a run asks models for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// Some for which the team file names none.
+    Fallback,
+    /// Only such for which the team file names one.
+    None,
+}
+
+/// Chooses: flags, then (for whom the team file names none) environment and files, then the first key that is
+/// set, then a server on this machine, then the rehearsal model.
+///
+/// # Errors
+/// `Provider` when a key is missing; `Usage` or `Configuration`, by origin, when there is no such model.
+pub(crate) async fn choose(
+    settings: &Settings,
+    rehearsal: Rehearsal,
+    flags: &[String],
+    wanted: Wanted,
+) -> Result<Chosen, Trouble> {
+    let runtime = runtime(settings, rehearsal.clone(), Vec::new())?;
+    let (mut everybody, mut single) = (None, BTreeMap::new());
+    for flag in flags {
+        match flag.split_once('=') {
+            Some((agent, name)) if !agent.is_empty() && !agent.contains('/') => {
+                single.insert(agent.to_owned(), named(&runtime, name, &From::Flag).await?);
+            }
+            _ => everybody = Some((flag.clone(), named(&runtime, flag, &From::Flag).await?)),
+        }
+    }
+    let done = |runtime, fallback: ModelId, everybody, why: String| {
+        Ok(Chosen { runtime, fallback, everybody, single, why })
+    };
+    if let Some((flag, id)) = everybody {
+        return done(runtime, id.clone(), Some(id), format!("the command line says -m {flag}"));
+    }
+    if wanted == Wanted::None {
+        let unused = Rehearsal::new().card_id();
+        return done(runtime, unused, None, "the team file names the models".to_owned());
+    }
+    if let Some(Setting { value, from }) = &settings.model {
+        let id = named(&runtime, value, from).await?;
+        return done(runtime, id, None, format!("it is set by the {from}"));
+    }
+    let keyed = runtime
+        .providers()
+        .find(|provider| !provider.local && runtime.is_ready(provider) && provider.default_model.is_some());
+    if let Some(provider) = keyed {
+        let id = ModelId::new(provider.name.clone(), provider.default_model.clone().unwrap_or_default());
+        let variable = provider.key_variables.iter().find(|name| settings.environment.get(name).is_some());
+        let why = format!("{} is set", variable.map_or("a key", |name| name.as_str()));
+        return done(runtime, id, None, why);
+    }
+    for server in runtime.discover_local().await {
+        if let Some(card) = server.models.first() {
+            let (id, why) = (card.id.clone(), format!("a server answers at {}", server.base_url));
+            // It told its window: that goes before what is assumed of its models.
+            let runtime = self::runtime(settings, rehearsal, server.models)?;
+            return done(runtime, id, None, why);
+        }
+    }
+    let why = "no key is set and no server answers on this machine".to_owned();
+    let id = rehearsal.card_id();
+    done(runtime, id, None, why)
+}
+
+/// The model that somebody named, ready to be called.
+async fn named(runtime: &ModelRuntime, name: &str, from: &From) -> Result<ModelId, Trouble> {
+    if name == REHEARSAL {
+        return Ok(Rehearsal::new().card_id());
+    }
+    let id = match runtime.id(name) {
+        Ok(id) => id,
+        Err(error) => {
+            let local = runtime.providers().find(|row| row.local && row.name == name);
+            let Some(local) = local else {
+                let exit = if *from == From::Flag { Exit::Usage } else { Exit::Configuration };
+                return Err(Trouble::new(
+                    exit,
+                    format!("model {name:?} ({from}): {}; see thermidor models ls", error.message()),
+                ));
+            };
+            let base_url = local.base_url.clone();
+            let servers = runtime.discover_local().await;
+            let model = servers.into_iter().find(|server| server.provider == name);
+            match model.and_then(|server| server.models.into_iter().next()) {
+                Some(card) => card.id,
+                None => {
+                    let message = format!(
+                        "{name} does not list a model at {base_url}; start it, or name one as {name}/MODEL"
+                    );
+                    return Err(Trouble::new(Exit::Provider, message));
+                }
+            }
+        }
+    };
+    ready(runtime, &id)?;
+    Ok(id)
+}
+
+/// Makes sure that a model can be called as far as that can be told without calling it.
+///
+/// # Errors
+/// `Provider` when its key is missing.
+pub(crate) fn ready(runtime: &ModelRuntime, id: &ModelId) -> Result<(), Trouble> {
+    match runtime.model(&id.to_string()) {
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == FailureKind::Credentials => {
+            let message = format!(
+                "model {id}: {}; or choose another with -m (see thermidor models ls)",
+                error.message()
+            );
+            Err(Trouble::new(Exit::Provider, message))
+        }
+        Err(error) => {
+            let exit = match of_failure(error.kind()) {
+                Exit::Provider => Exit::Configuration,
+                exit => exit,
+            };
+            Err(Trouble::new(exit, format!("model {id}: {}; see thermidor models ls", error.message())))
+        }
+    }
+}
+
+/// What to say of a model that is not known here: it may exist all the same.
+pub(crate) fn doubt(runtime: &ModelRuntime, id: &ModelId) -> Option<String> {
+    let (card, known) = runtime.card(&id.to_string()).ok()?;
+    if known == Known::Card || !bundled_providers().iter().any(|row| !row.local && row.name == id.provider())
+    {
+        return None;
+    }
+    let hint = runtime.suggestion(id).map(|near| format!("; did you mean {near}?")).unwrap_or_default();
+    let window = crate::words::tokens(card.context_window);
+    Some(format!("Note: nothing is known here of {id}, a window of {window} tokens is assumed{hint}"))
+}
+
+/// The first line of a run: which model, why, and how to choose another.
+pub(crate) fn sentence(chosen: &Chosen, used: &[&ModelId]) -> String {
+    let names: Vec<String> = used.iter().map(ToString::to_string).collect();
+    let names = names.join(", ");
+    let rehearsal = used.iter().any(|id| id.provider() == REHEARSAL);
+    let plural = if used.len() == 1 { "Model" } else { "Models" };
+    let (why, what) = (&chosen.why, if rehearsal { " (a rehearsal without a language model)" } else { "" });
+    let how = if rehearsal {
+        "For a real model set a key such as OPENAI_API_KEY, start a local server such as Ollama, or use -m PROVIDER/MODEL."
+    } else {
+        "Choose another with -m PROVIDER/MODEL; thermidor models ls lists them."
+    };
+    format!("{plural}: {names}{what}, because {why}. {how}")
+}
+
+/// The id on the rehearsal model's card.
+trait CardId {
+    fn card_id(&self) -> ModelId;
+}
+
+impl CardId for Rehearsal {
+    fn card_id(&self) -> ModelId {
+        thermidor_model_runtime::ChatModel::card(self).id.clone()
+    }
+}

@@ -1,0 +1,57 @@
+//! `thermidor config path|show`
+
+use crate::{
+    exit::Trouble,
+    screen::Screen,
+    settings::{From, Settings},
+};
+
+/// Prints every file and folder, and which of them exist.
+pub(super) fn path(settings: &Settings, screen: Screen) -> Result<(), Trouble> {
+    let named = settings.places.named();
+    let width = named.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    let lines = named.iter().map(|(name, path)| {
+        let there = if path.exists() { "" } else { "  (not there)" };
+        format!("{name:width$}  {}{there}\n", path.display())
+    });
+    Ok(screen.print(&lines.collect::<String>())?)
+}
+
+/// Prints the settings in force as they would stand in a file, with `origin` each with where it comes from.
+pub(super) fn show(origin: bool, settings: &Settings, screen: Screen) -> Result<(), Trouble> {
+    let user = From::User(settings.places.user_config());
+    let mut lines: Vec<(String, Option<&From>)> = Vec::new();
+    match &settings.model {
+        Some(model) => lines.push((entry("model", &model.value), Some(&model.from))),
+        None => lines.push((
+            "# model is not set: the first key, local server, or the rehearsal model".to_owned(),
+            None,
+        )),
+    }
+    lines.push((entry("team", &settings.team.value), Some(&settings.team.from)));
+    for (name, provider) in &settings.providers {
+        lines.push((format!("[providers.{name}]"), None));
+        let texts = [
+            ("base_url", &provider.base_url),
+            ("key_env", &provider.key_env),
+            ("default_model", &provider.default_model),
+        ];
+        for (key, value) in texts {
+            lines.extend(value.iter().map(|value| (entry(key, value), Some(&user))));
+        }
+        lines.extend(
+            provider.context_window.iter().map(|window| (format!("context_window = {window}"), Some(&user))),
+        );
+    }
+    let width =
+        lines.iter().filter(|(_, from)| from.is_some()).map(|(line, _)| line.len()).max().unwrap_or(0);
+    let text = lines.iter().map(|(line, from)| match from.filter(|_| origin) {
+        Some(from) => format!("{line:width$}  # {from}\n"),
+        None => format!("{line}\n"),
+    });
+    Ok(screen.print(&text.collect::<String>())?)
+}
+
+fn entry(key: &str, value: &str) -> String {
+    format!("{key} = {}", toml::Value::from(value))
+}

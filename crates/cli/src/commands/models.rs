@@ -1,0 +1,123 @@
+//! `thermidor models ls|test`
+
+use std::fmt::Write as _;
+
+use tokio::time::Instant;
+
+use thermidor_model_runtime::{ChatEvent, ChatRequest, Provider, Rehearsal, StreamEnding};
+use thermidor_types::{Currency, FailureKind, Message, Money, Price, Text, Tokens};
+
+use crate::{
+    choose::{self, Wanted, choose},
+    exit::{Exit, Trouble, of_failure},
+    screen::Screen,
+    settings::Settings,
+    table::Table,
+    words,
+};
+
+/// The longest answer to a test, in tokens: models that think first need some before a word comes.
+const TEST_OUTPUT: Tokens = Tokens(512);
+
+/// Lists providers and models. Calls nobody.
+pub(super) fn ls(settings: &Settings, screen: Screen) -> Result<(), Trouble> {
+    let runtime = choose::runtime(settings, Rehearsal::instant(), Vec::new())?;
+    let mut providers = Table::new(&["provider", "ready", "usual model", "address"], &[]);
+    for provider in runtime.providers() {
+        providers.row([
+            provider.name.to_string(),
+            readiness(provider, settings),
+            provider.default_model.as_ref().map_or_else(|| "–".to_owned(), ToString::to_string),
+            provider.base_url.clone(),
+        ]);
+    }
+    let mut models = Table::new(&["model", "window", "in", "out", "per million tokens"], &[1, 2, 3]);
+    for card in runtime.cards() {
+        let price = |pick: fn(&Price) -> i64| {
+            let price = card.price.as_ref();
+            price.map_or_else(|| "–".to_owned(), |price| amount(pick(price), price.currency))
+        };
+        let currency = card.price.as_ref().map(|price| price.currency.code().to_owned());
+        models.row([
+            card.id.to_string(),
+            words::tokens(card.context_window),
+            price(|price| price.input),
+            price(|price| price.output),
+            currency.unwrap_or_default(),
+        ]);
+    }
+    let note = "Other models of these providers can be named too; `thermidor models test PROVIDER/MODEL` tells whether they answer.";
+    Ok(screen.print(&format!("{providers}\n{models}\n{note}\n"))?)
+}
+
+/// `yes (OPENAI_API_KEY)`, `no: set OPENAI_API_KEY`, `if it runs`.
+fn readiness(provider: &Provider, settings: &Settings) -> String {
+    if provider.local {
+        return "if it runs".to_owned();
+    }
+    match provider.key_variables.iter().find(|name| settings.environment.get(name).is_some()) {
+        Some(name) => format!("yes ({name})"),
+        None => {
+            let names: Vec<_> = provider.key_variables.iter().map(AsRef::as_ref).collect::<Vec<&str>>();
+            format!("no: set {}", names.join(" or "))
+        }
+    }
+}
+
+fn amount(micros: i64, currency: Currency) -> String {
+    let shown = Money::from_micros(micros, currency).to_string();
+    shown.split(' ').next().unwrap_or_default().to_owned()
+}
+
+/// Makes one tiny call.
+pub(super) async fn test(named: Option<&str>, settings: &Settings, screen: Screen) -> Result<(), Trouble> {
+    let flags: Vec<String> = named.map(str::to_owned).into_iter().collect();
+    let chosen = choose(settings, Rehearsal::instant(), &flags, Wanted::Fallback).await?;
+    let id = chosen.fallback.clone();
+    screen.note(&format!("Calling {id}, because {} …", chosen.why));
+    let failed = |kind: FailureKind, message: &str| {
+        let near = chosen.runtime.suggestion(&id).filter(|_| kind == FailureKind::NotFound);
+        let near = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
+        let exit = match of_failure(kind) {
+            Exit::Configuration => Exit::Configuration,
+            _ => Exit::Provider,
+        };
+        Trouble::new(exit, format!("{id} does not answer: {kind}: {}{near}", words::one_line(message)))
+    };
+    let model =
+        chosen.runtime.model(&id.to_string()).map_err(|error| failed(error.kind(), error.message()))?;
+    let request = ChatRequest {
+        messages: vec![Message::user("Answer with one word: ready")],
+        max_output: Some(TEST_OUTPUT),
+        call_prefix: "test".into(),
+        ..ChatRequest::default()
+    };
+    let began = Instant::now();
+    let mut first = None;
+    let mut events = model.stream(request).await.map_err(|error| failed(error.kind(), error.message()))?;
+    let mut end = None;
+    while let Some(event) = next(&mut events).await {
+        first = first.or(Some(began.elapsed()));
+        if let ChatEvent::Ended(ended) = event {
+            end = Some(ended);
+        }
+    }
+    let took = began.elapsed();
+    let end = end.ok_or_else(|| failed(FailureKind::Malformed, "the stream had no end"))?;
+    if let StreamEnding::CutOff(failure) | StreamEnding::Failed(failure) = &end.ending {
+        return Err(failed(failure.kind, &failure.message));
+    }
+    let text: Text = end.message.text().into();
+    let mut shown = String::new();
+    let _ = writeln!(shown, "model   {id}");
+    let _ = writeln!(shown, "answer  {}", console::truncate_str(&words::one_line(&text), 60, "…"));
+    let _ = writeln!(shown, "first   {}", words::time(first.unwrap_or(took)));
+    let _ = writeln!(shown, "whole   {}", words::time(took));
+    let _ = writeln!(shown, "usage   {}", words::usage(&end.message.usage));
+    Ok(screen.print(&shown)?)
+}
+
+/// The next event of a stream.
+async fn next(events: &mut thermidor_model_runtime::ChatStream) -> Option<ChatEvent> {
+    std::future::poll_fn(|context| events.as_mut().poll_next(context)).await
+}

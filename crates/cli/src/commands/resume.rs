@@ -1,0 +1,68 @@
+//! `thermidor runs resume`
+
+use thermidor_model_runtime::Rehearsal;
+use thermidor_runs::delivery;
+use thermidor_step_engine::{EndStatus, Fact, NodeId, Record, TreeState};
+
+use super::run::{rehearsal, within};
+use crate::{
+    args::{Limits, Show},
+    choose,
+    exit::Trouble,
+    find_run::{find, short},
+    follow,
+    interrupt::Interrupts,
+    screen::Screen,
+    settings::Settings,
+    store,
+};
+
+/// Goes on with a run where it was, and follows it.
+pub(super) async fn resume(
+    id: &str,
+    flags: Limits,
+    show: &Show,
+    settings: &Settings,
+    screen: Screen,
+) -> Result<(), Trouble> {
+    if !settings.places.database().exists() {
+        return Err(Trouble::usage("there are no runs yet"));
+    }
+    let pace: Rehearsal = rehearsal(screen);
+    let runs = store::open(&settings.places, choose::runtime(settings, pace, Vec::new())?)?;
+    let summary = find(&runs, id).await?;
+    let run = summary.row.tree;
+    let records = runs.engine().records(run, 0).await.map_err(thermidor_runs::Error::from)?;
+    let raised = flags.max_turns.is_some() || flags.max_tokens.is_some() || flags.timeout.is_some();
+    if !raised && summary.row.status.state == TreeState::Ended(EndStatus::Limit) {
+        let limit = records.iter().rev().find_map(|record| match record.fact {
+            Fact::Limited { limit } => Some(limit),
+            _ => None,
+        });
+        let (short, flag) = (short(run), follow::raise(limit));
+        let message =
+            format!("run {short} ended at its limit; raise it: thermidor runs resume {short} {flag}");
+        return Err(Trouble::usage(message));
+    }
+    if let Some(folder) = &show.output {
+        delivery::check(folder).map_err(|error| Trouble::usage(format!("--output: {error}")))?;
+    }
+    let limits = if raised { current(&records).map(|limits| within(limits, flags)) } else { None };
+    let display = follow::display(screen, show, None);
+    let interrupts = Interrupts::catch()?;
+    let run = runs.resume(run, limits).await?;
+    if !show.quiet {
+        screen.note(&format!("Run {} goes on.", short(run.id())));
+    }
+    follow::follow(run, screen, show, display, interrupts).await
+}
+
+/// The limits that bind the root now.
+fn current(records: &[Record]) -> Option<thermidor_step_engine::Limits> {
+    let of_root = records.iter().rev().filter(|record| record.node == NodeId::ROOT);
+    of_root.into_iter().find_map(|record| match &record.fact {
+        Fact::Opened(opened) => Some(opened.limits),
+        Fact::Relimited(limits) => Some(**limits),
+        _ => None,
+    })
+}

@@ -1,0 +1,233 @@
+//! Drives a run to its end while showing it, and says how it ended.
+
+use std::{path::Path, time::Duration};
+
+use thermidor_runs::{Ended, Outcome, Run, RunEventKind, delivery};
+use thermidor_step_engine::{EndStatus, LimitKind};
+use thermidor_types::{Failure, FailureKind, TreeId};
+
+use crate::{
+    args::Show,
+    display::{Detail, Display, Json, Live, Plain, Silent},
+    exit::{Exit, Trouble, of_failure},
+    find_run::short,
+    interrupt::Interrupts,
+    screen::Screen,
+    words,
+};
+
+/// How often live lines are brought up to date, and the driver is asked whether it still lives.
+const TICK: Duration = Duration::from_millis(100);
+/// How long a run may take to let go. It is safe to end without waiting: the journal is whole at any moment.
+const GRACE: Duration = Duration::from_secs(3);
+
+/// The display that the flags ask for. `total` is the number of stages, where it is known.
+pub(crate) fn display(screen: Screen, show: &Show, total: Option<usize>) -> Box<dyn Display> {
+    let detail = match (show.quiet, show.verbose) {
+        (true, _) => Detail::Quiet,
+        (false, true) => Detail::Full,
+        (false, false) => Detail::Usual,
+    };
+    if show.json {
+        Box::new(Json::new(screen, detail))
+    } else if show.quiet {
+        Box::new(Silent)
+    } else if screen.live {
+        Box::new(Live::new(screen, total, detail))
+    } else {
+        Box::new(Plain::new(screen, total, detail))
+    }
+}
+
+/// Shows a run until this process lets go of it, prints its answer, and writes its files.
+///
+/// # Errors
+/// With the exit code and the words for every end that is not done.
+pub(crate) async fn follow(
+    run: Run,
+    screen: Screen,
+    show: &Show,
+    mut display: Box<dyn Display>,
+    mut interrupts: Interrupts,
+) -> Result<(), Trouble> {
+    let id = run.id();
+    let mut limit = None;
+    let seen = watch(&run, &mut *display, &mut interrupts, &mut limit).await;
+    display.close();
+    let watched = seen?;
+    let outcome = tokio::select! {
+        outcome = run.wait() => outcome?,
+        () = interrupts.next() => return Err(stopped(id)),
+        () = tokio::time::sleep(GRACE), if watched != Watched::ToTheEnd => Outcome::Suspended,
+    };
+    if watched == Watched::Unread {
+        return Err(Trouble::quiet(Exit::Stopped));
+    }
+    match outcome {
+        Outcome::Ended(ended) if ended.end.status == EndStatus::Done => {
+            if !show.json {
+                screen.answer(ended.output.text())?;
+            }
+            deliver(&ended, show.output.as_deref(), &mut *display)?;
+            display.note(&totals(id, &ended));
+            Ok(())
+        }
+        Outcome::Ended(ended) => Err(not_done(id, &ended, limit)),
+        Outcome::Waiting(waits) => {
+            let questions: Vec<_> = waits.iter().map(|wait| words::one_line(&wait.question.text)).collect();
+            let message = format!("run {} waits for an answer: {}", short(id), questions.join("; "));
+            Err(Trouble::new(Exit::Approval, message))
+        }
+        Outcome::Suspended => Err(stopped(id)),
+    }
+}
+
+/// Why watching came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Watched {
+    /// There are no more events.
+    ToTheEnd,
+    /// A person stopped it.
+    Stopped,
+    /// Nobody reads what is printed.
+    Unread,
+}
+
+async fn watch(
+    run: &Run,
+    display: &mut dyn Display,
+    interrupts: &mut Interrupts,
+    limit: &mut Option<LimitKind>,
+) -> Result<Watched, Trouble> {
+    let mut events = run.events().await?;
+    let mut watched = Watched::ToTheEnd;
+    let mut ticks = tokio::time::interval(TICK);
+    let mut over = false;
+    loop {
+        tokio::select! {
+            // The run's last words go before anything else.
+            biased;
+            event = events.next() => {
+                let Some(event) = event else { return Ok(watched) };
+                let event = event?;
+                if let RunEventKind::LimitReached { limit: crossed } = &event.kind {
+                    *limit = Some(*crossed);
+                }
+                if watched != Watched::Unread && display.event(&event).is_err() {
+                    watched = Watched::Unread;
+                    run.suspend();
+                }
+            }
+            () = interrupts.next() => {
+                if watched != Watched::ToTheEnd {
+                    return Err(stopped(run.id()));
+                }
+                watched = Watched::Stopped;
+                run.suspend();
+                display.note("Stopping … (again to stop at once)");
+            }
+            _ = ticks.tick() => {
+                display.tick();
+                // A driver whose store failed leaves no last event behind.
+                if over {
+                    return Ok(watched);
+                }
+                over = run.is_over();
+            }
+        }
+    }
+}
+
+fn deliver(ended: &Ended, folder: Option<&Path>, display: &mut dyn Display) -> Result<(), Trouble> {
+    let Some(folder) = folder else { return Ok(()) };
+    let written = delivery::write(folder, &ended.output);
+    let written =
+        written.map_err(|error| Trouble::configuration(format!("the result cannot be written: {error}")))?;
+    for left_out in &written.left_out {
+        display.note(&format!("! not written: {}", words::harmless(left_out)));
+    }
+    let files = words::count(written.files.len() as u64, "file");
+    display.note(&format!("Wrote {files} to {}", folder.display()));
+    Ok(())
+}
+
+fn totals(id: TreeId, ended: &Ended) -> String {
+    let unfit: usize = ended.output.stages().iter().map(|stage| stage.unfit.len()).sum();
+    let unfit = match unfit {
+        0 => String::new(),
+        count => format!(" {} left in the answers.", words::count(count as u64, "fault")),
+    };
+    let usage = words::usage(&ended.output.usage());
+    format!("Done: {usage}.{unfit} The timeline: thermidor runs show {}", short(id))
+}
+
+fn stopped(id: TreeId) -> Trouble {
+    Trouble::new(Exit::Stopped, format!("Stopped. Resume with: thermidor runs resume {}", short(id)))
+}
+
+/// What is said of a run that ended without being done.
+fn not_done(id: TreeId, ended: &Ended, limit: Option<LimitKind>) -> Trouble {
+    let reason = ended.end.reason.as_ref().map(|reason| words::one_line(reason)).unwrap_or_default();
+    let resume = format!("thermidor runs resume {}", short(id));
+    match ended.end.status {
+        EndStatus::Done | EndStatus::Stopped => {
+            Trouble::new(Exit::Stopped, format!("The run was stopped. Resume with: {resume}"))
+        }
+        EndStatus::Limit => {
+            let which = limit.map(|limit| format!(" of {limit}")).unwrap_or_default();
+            let flag = raise(limit);
+            Trouble::new(
+                Exit::Limit,
+                format!("The run reached its limit{which}. Go on with: {resume} {flag}"),
+            )
+        }
+        EndStatus::Failed => {
+            let unknown = Failure::new(FailureKind::Internal, reason.as_str());
+            let failure = ended.output.failure().unwrap_or(&unknown);
+            let what = if reason.is_empty() { words::one_line(&failure.to_string()) } else { reason };
+            let (remedy, then) = remedy(failure.kind);
+            let then = then.map(|then| format!(" {then}: {resume}")).unwrap_or_default();
+            let message = format!("The run failed: {what}\n{remedy}{then}");
+            Trouble::new(of_failure(failure.kind), message)
+        }
+    }
+}
+
+/// The flag that raises a limit.
+pub(crate) fn raise(limit: Option<LimitKind>) -> &'static str {
+    match limit {
+        Some(LimitKind::Tokens) => "--max-tokens N",
+        Some(LimitKind::Time) => "--timeout TIME",
+        _ => "--max-turns N",
+    }
+}
+
+/// What to do about a failure, as a sentence; `None` for the second where the same run cannot get further.
+fn remedy(kind: FailureKind) -> (&'static str, Option<&'static str>) {
+    const THEN: Option<&str> = Some("Then go on with");
+    match kind {
+        FailureKind::Credentials => {
+            ("Check the key's variable (thermidor models ls names it) with thermidor models test.", THEN)
+        }
+        FailureKind::Quota => ("Top up the account at the provider.", THEN),
+        FailureKind::RateLimited | FailureKind::Overloaded | FailureKind::Server | FailureKind::Malformed => {
+            ("Wait a little; thermidor models test shows whether the provider answers again.", THEN)
+        }
+        FailureKind::Network | FailureKind::Timeout => {
+            ("Check the network and the provider's address with thermidor models test.", THEN)
+        }
+        FailureKind::NotFound => {
+            ("Start again with another model: -m, and thermidor models ls lists them.", None)
+        }
+        FailureKind::ContextTooLong => {
+            ("Start again with a model of a larger window, or a shorter request.", None)
+        }
+        FailureKind::ContentRefused | FailureKind::InvalidRequest => {
+            ("Start again with another request, or another model (-m).", None)
+        }
+        FailureKind::Configuration => ("Mend what it names.", THEN),
+        FailureKind::Unfit | FailureKind::Cancelled | FailureKind::Internal => {
+            ("thermidor runs show tells more.", Some("To try again"))
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! The database of runs, and the leases beside it.
+
+use std::{any::Any, fs};
+
+use async_trait::async_trait;
+use thermidor_model_runtime::ModelRuntime;
+use thermidor_runs::Runs;
+use thermidor_step_engine::JournalErrorKind;
+use thermidor_storage::{Access, Options, SqliteJournal};
+use thermidor_types::TreeId;
+
+use crate::{exit::Trouble, settings::Places};
+
+/// Opens the database to start or resume runs, and creates it where there is none.
+///
+/// # Errors
+/// `Configuration` when the data folder cannot be written, or the database is a newer program's.
+pub(crate) fn open(places: &Places, models: ModelRuntime) -> Result<Runs, Trouble> {
+    let data = &places.data;
+    fs::create_dir_all(data).map_err(|error| {
+        let remedy = "make it writable, or set THERMIDOR_HOME to another folder";
+        Trouble::configuration(format!(
+            "the data folder {} cannot be used: {error}; {remedy}",
+            data.display()
+        ))
+    })?;
+    let journal = SqliteJournal::open(places.database(), Options::default()).map_err(Trouble::from)?;
+    let leases = thermidor_storage::Leases::open(data)?;
+    Ok(Runs::builder(models).journal(journal).leases(Leases(leases)).build()?)
+}
+
+/// Opens the database to look at runs. `None` when there is none yet. Works on a read-only medium too.
+///
+/// # Errors
+/// `Configuration` when it cannot be read, or is a newer program's.
+pub(crate) fn look(places: &Places) -> Result<Option<Runs>, Trouble> {
+    let path = places.database();
+    if !path.exists() {
+        return Ok(None);
+    }
+    let journal = match SqliteJournal::open(&path, Options::default()) {
+        Err(error) if matches!(error.kind(), JournalErrorKind::ReadOnly | JournalErrorKind::Full) => {
+            SqliteJournal::open(&path, Options { access: Access::ReadOnly, ..Options::default() })
+        }
+        opened => opened,
+    };
+    let models = ModelRuntime::builder().build().map_err(Trouble::configuration)?;
+    let builder = Runs::builder(models).journal(journal?);
+    // Where no lease can be kept, nobody can drive a run either.
+    let builder = match thermidor_storage::Leases::open(&places.data) {
+        Ok(leases) => builder.leases(Leases(leases)),
+        Err(_) => builder,
+    };
+    Ok(Some(builder.build()?))
+}
+
+/// Leases as files, for runs.
+struct Leases(thermidor_storage::Leases);
+
+#[async_trait]
+impl thermidor_runs::Leases for Leases {
+    async fn take(&self, run: TreeId) -> Result<Option<Box<dyn Any + Send>>, String> {
+        let lease = self.0.try_lease(run).map_err(|error| error.to_string())?;
+        Ok(lease.map(|lease| Box::new(lease) as Box<dyn Any + Send>))
+    }
+
+    async fn is_taken(&self, run: TreeId) -> bool {
+        // A lease that cannot be read is somebody's: the run is not called dead on a guess.
+        self.0.is_leased(run).unwrap_or(true)
+    }
+}
