@@ -23,7 +23,8 @@ pub fn check(folder: &Path) -> io::Result<()> {
     match fs::read_dir(folder) {
         Ok(mut entries) => {
             if entries.next().is_some() {
-                let message = format!("{} is not empty: name a new folder, nothing is overwritten", folder.display());
+                let message =
+                    format!("{} is not empty: name a new folder, nothing is overwritten", folder.display());
                 return other(io::ErrorKind::DirectoryNotEmpty, message);
             }
         }
@@ -86,5 +87,7 @@ fn with_newline(text: &str) -> String {
 
 /// A stage's id as a file name: ids of bundled teams are plain; others may be in any script.
 fn file_name(id: &str) -> String {
-    id.chars().map(|letter| if letter.is_alphanumeric() || "-_".contains(letter) { letter } else { '-' }).collect()
+    id.chars()
+        .map(|letter| if letter.is_alphanumeric() || "-_".contains(letter) { letter } else { '-' })
+        .collect()
 }

@@ -209,7 +209,17 @@ impl Projector {
                 let (first_millis, total_millis) = (latency.first_ms, latency.total_ms);
                 let context = known.context.take();
                 Kind::Said {
-                    turn, member, call, text, ending, model, usage, first_millis, total_millis, attempts, context,
+                    turn,
+                    member,
+                    call,
+                    text,
+                    ending,
+                    model,
+                    usage,
+                    first_millis,
+                    total_millis,
+                    attempts,
+                    context,
                 }
             }
             AgentFact::ToolCalled { call } => Kind::ToolCalled {
@@ -243,7 +253,8 @@ impl Projector {
                 Kind::ModelFailed { turn, member, failure }
             }
             AgentFact::Ended { status, reason } => {
-                let text = known.said.last().cloned().filter(|_| status == EndStatus::Done).unwrap_or_default();
+                let text =
+                    known.said.last().cloned().filter(|_| status == EndStatus::Done).unwrap_or_default();
                 if root {
                     let failure = self.end.take().and_then(|end| end.failure);
                     self.end = Some(RootEnd { status, reason, failure, text });
@@ -266,7 +277,13 @@ impl Projector {
             },
             None => {
                 let reason = Some("its end cannot be read".into());
-                Kind::RunEnded { status: EndStatus::Failed, text: Text::default(), reason, failure: None, spent }
+                Kind::RunEnded {
+                    status: EndStatus::Failed,
+                    text: Text::default(),
+                    reason,
+                    failure: None,
+                    spent,
+                }
             }
         }
     }

@@ -74,6 +74,11 @@ impl Run {
         self.suspend.cancel();
     }
 
+    /// Whether nobody drives the run here any more: [`Run::wait`] returns at once.
+    pub fn is_over(&self) -> bool {
+        self.task.as_ref().is_none_or(JoinHandle::is_finished)
+    }
+
     /// Asks the run to come to an orderly end.
     ///
     /// # Errors
@@ -120,7 +125,8 @@ impl Run {
                 Ok(output.text().clone())
             }
             Outcome::Ended(Ended { end, output }) => {
-                let reason = output.failure().map(ToString::to_string).or(end.reason.map(|it| it.to_string()));
+                let reason =
+                    output.failure().map(ToString::to_string).or(end.reason.map(|it| it.to_string()));
                 let reason = reason.unwrap_or_default();
                 Err(Problem::NotDone(id, end.status, reason).into())
             }

@@ -1,15 +1,15 @@
 use std::{any::Any, fmt, sync::Arc};
 
 use async_trait::async_trait;
-use thermidor_agent_runtime::AgentCommand;
-use thermidor_context_engine::{ContextProvider, MessageProcessor};
+use thermidor_agent_runtime::{AgentCommand, AgentSetup, Models, Tries};
+use thermidor_context_engine::{ContextProvider, MessageProcessor, Step};
 use thermidor_group_orchestration::Supervisors;
-use thermidor_model_runtime::ModelRuntime;
+use thermidor_model_runtime::ChatModel;
 use thermidor_step_engine::{
     EndStatus, Engine, Journal, Limits, MemoryJournal, NodeId, Request, TreeRow, TreeState,
 };
 use thermidor_tools::{Registry, Tool};
-use thermidor_types::{Clock, Ids, Json, RandomIds, Timestamp, TreeId};
+use thermidor_types::{Clock, Ids, Json, ModelId, RandomIds, Timestamp, TreeId};
 
 use crate::{Error, Events, History, Run, RunRequest, error::Problem, house, projector::Projector};
 
@@ -54,28 +54,28 @@ impl Leases for NoLeases {
 
 /// What [`Runs`] is put together from.
 pub struct RunsBuilder {
-    pub(crate) models: ModelRuntime,
+    models: Arc<dyn Models>,
+    tries: Option<Tries>,
     journal: Arc<dyn Journal>,
     leases: Arc<dyn Leases>,
-    pub(crate) tools: Registry,
-    pub(crate) providers: Vec<Arc<dyn ContextProvider>>,
-    pub(crate) processors: Vec<Arc<dyn MessageProcessor>>,
-    pub(crate) supervisors: Supervisors,
-    pub(crate) clock: Arc<dyn Clock>,
+    tools: Registry,
+    steps: Vec<Step>,
+    supervisors: Supervisors,
+    clock: Arc<dyn Clock>,
     ids: Arc<dyn Ids>,
     problems: Vec<String>,
 }
 
 impl Runs {
     /// Begins with the models; everything else has a default. Runs live in memory unless a journal is given.
-    pub fn builder(models: ModelRuntime) -> RunsBuilder {
+    pub fn builder(models: impl Models) -> RunsBuilder {
         RunsBuilder {
-            models,
+            models: Arc::new(models),
+            tries: None,
             journal: Arc::new(MemoryJournal::new()),
             leases: Arc::new(NoLeases),
             tools: Registry::default(),
-            providers: Vec::new(),
-            processors: Vec::new(),
+            steps: Vec::new(),
             supervisors: Supervisors::default(),
             clock: Arc::new(system_clock),
             ids: Arc::new(RandomIds),
@@ -219,6 +219,13 @@ impl RunsBuilder {
         self
     }
 
+    /// Reads from `tries` how many requests each model call took: give the same one to the models as observer.
+    #[must_use]
+    pub fn tries(mut self, tries: Tries) -> Self {
+        self.tries = Some(tries);
+        self
+    }
+
     /// Offers `tool` to the agents that name it.
     #[must_use]
     pub fn tool(mut self, tool: impl Tool) -> Self {
@@ -231,14 +238,14 @@ impl RunsBuilder {
     /// Adds something to every agent's prompt.
     #[must_use]
     pub fn context_provider(mut self, provider: impl ContextProvider) -> Self {
-        self.providers.push(Arc::new(provider));
+        self.steps.push(Step::provider(provider));
         self
     }
 
     /// Changes every agent's prompt before it is sent.
     #[must_use]
     pub fn message_processor(mut self, processor: impl MessageProcessor) -> Self {
-        self.processors.push(Arc::new(processor));
+        self.steps.push(Step::processor(processor));
         self
     }
 
@@ -271,11 +278,16 @@ impl RunsBuilder {
         if !self.problems.is_empty() {
             return Err(Error::configuration(self.problems.join("; ")));
         }
-        let (journal, leases) = (self.journal.clone(), self.leases.clone());
-        let (clock, ids) = (self.clock.clone(), self.ids.clone());
-        let kinds = house::kinds(self)?;
-        let now = clock.clone();
-        let engine = Engine::new(journal, kinds, move || now.now()).with_ids(SharedIds(ids.clone()));
+        let Self { models, tries, journal, leases, tools, steps, supervisors, clock, ids, .. } = self;
+        let mut agents = AgentSetup::new(SharedModels(models), SharedClock(clock.clone())).tools(tools);
+        for step in steps {
+            agents = agents.step(step);
+        }
+        if let Some(tries) = tries {
+            agents = agents.tries(tries);
+        }
+        let kinds = house::kinds(agents, supervisors);
+        let engine = Engine::new(journal, kinds, SharedClock(clock.clone())).with_ids(SharedIds(ids.clone()));
         Ok(Runs { engine: Arc::new(engine), leases, clock, ids })
     }
 }
@@ -283,6 +295,22 @@ impl RunsBuilder {
 impl fmt::Debug for RunsBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("RunsBuilder")
+    }
+}
+
+struct SharedModels(Arc<dyn Models>);
+
+impl Models for SharedModels {
+    fn resolve(&self, id: &ModelId) -> Result<Arc<dyn ChatModel>, thermidor_model_runtime::Error> {
+        self.0.resolve(id)
+    }
+}
+
+struct SharedClock(Arc<dyn Clock>);
+
+impl Clock for SharedClock {
+    fn now(&self) -> Timestamp {
+        self.0.now()
     }
 }
 
@@ -301,4 +329,3 @@ fn system_clock() -> Timestamp {
     let millis = now.duration_since(std::time::UNIX_EPOCH).map_or(0, |passed| passed.as_millis());
     Timestamp::from_millis(i64::try_from(millis).unwrap_or(i64::MAX))
 }
-

@@ -8,10 +8,15 @@ use crate::{
 };
 
 /// A record's stored form, and the blobs it spills.
-pub(crate) fn encode(record: &Record) -> Result<(StoredRecord, Vec<(ContentHash, Bytes)>), serde_json::Error> {
+pub(crate) fn encode(
+    record: &Record,
+) -> Result<(StoredRecord, Vec<(ContentHash, Bytes)>), serde_json::Error> {
     let (body, cuts, blobs) = spill(serde_json::to_string(&record.fact)?);
     let Record { at, node, .. } = *record;
-    Ok((StoredRecord { at, node, kind: kind(&record.fact).into(), version: RECORD_VERSION, body, cuts }, blobs))
+    Ok((
+        StoredRecord { at, node, kind: kind(&record.fact).into(), version: RECORD_VERSION, body, cuts },
+        blobs,
+    ))
 }
 
 fn kind(fact: &Fact) -> &'static str {
@@ -43,8 +48,10 @@ pub(crate) fn decode(tree: TreeId, after: u64, loaded: Loaded) -> Result<Vec<Rec
         let body = if stored.cuts.is_empty() {
             &stored.body
         } else {
-            whole = unspill(&stored.body, &stored.cuts, |hash| blobs.get(hash).cloned())
-                .map_err(|error| Error::new(tree, Problem::Unreadable { version, reason: error.to_string() }))?;
+            whole =
+                unspill(&stored.body, &stored.cuts, |hash| blobs.get(hash).cloned()).map_err(|error| {
+                    Error::new(tree, Problem::Unreadable { version, reason: error.to_string() })
+                })?;
             &whole
         };
         let fact = serde_json::from_str(body)

@@ -8,8 +8,8 @@ use tokio::task::{Id, JoinSet};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Append, BoxFuture, EffectContext, EffectKey, End, Engine, Error, Fact, How, Moment, NodeId, Question, Recovery,
-    Release, TreeState, codec,
+    Append, BoxFuture, EffectContext, EffectKey, End, Engine, Error, Fact, How, Moment, NodeId, Question,
+    Recovery, Release, TreeState, codec,
     error::Problem,
     fold::Tree,
     live::Live,
@@ -208,7 +208,8 @@ impl<'a> Driver<'a> {
             folded.replay(&self.engine.kinds, &record).map_err(|problem| Error::new(id, problem))?;
         }
         let images = self.tree.image().and_then(|live| Ok((live, folded.image()?)));
-        let (live, folded) = images.map_err(|error| Error::new(id, Problem::Configuration(error.to_string())))?;
+        let (live, folded) =
+            images.map_err(|error| Error::new(id, Problem::Configuration(error.to_string())))?;
         if live == folded {
             return Ok(());
         }

@@ -10,8 +10,8 @@ use thermidor_types::{Clock, CommandId, Ids, Json, RandomIds, Text, TreeId};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Append, Driven, Error, Fact, Journal, JournalError, Kinds, Limits, NodeId, Opened, Posted, Record, Request, Snapshot,
-    Subscription, TreeState, TreeStatus, codec,
+    Append, Driven, Error, Fact, Journal, JournalError, Kinds, Limits, NodeId, Opened, Posted, Record,
+    Request, Snapshot, Subscription, TreeState, TreeStatus, codec,
     driver::{Driver, program},
     fold::Tree,
     live::Live,
@@ -216,7 +216,8 @@ impl Engine {
     }
 
     pub(crate) async fn save_snapshot(&self, tree: &Tree, body: Vec<u8>) -> Result<(), JournalError> {
-        let snapshot = Snapshot { version: tree.version, fingerprint: self.kinds.fingerprint(), body: body.into() };
+        let snapshot =
+            Snapshot { version: tree.version, fingerprint: self.kinds.fingerprint(), body: body.into() };
         self.journal.save_snapshot(tree.id, snapshot).await
     }
 
@@ -236,6 +237,9 @@ impl Engine {
 
 impl fmt::Debug for Engine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Engine").field("kinds", &self.kinds).field("grace", &self.grace).finish_non_exhaustive()
+        f.debug_struct("Engine")
+            .field("kinds", &self.kinds)
+            .field("grace", &self.grace)
+            .finish_non_exhaustive()
     }
 }

@@ -21,7 +21,12 @@ pub trait Executor<M: Machine>: Send + Sync + 'static {
     ///
     /// The work must come to its end soon after [`EffectContext::cancelled`], with whatever it has; what
     /// does not is dropped after a grace. A panic counts as an unknown outcome.
-    fn start(&self, state: &M::State, instruction: M::Instruction, context: EffectContext) -> BoxFuture<M::Outcome>;
+    fn start(
+        &self,
+        state: &M::State,
+        instruction: M::Instruction,
+        context: EffectContext,
+    ) -> BoxFuture<M::Outcome>;
 }
 
 /// What one effect in execution may use: its name, its cancellation, its deltas, its account.
@@ -57,7 +62,14 @@ impl EffectContext {
     /// A context that belongs to no tree, for tests of executors.
     pub fn detached() -> Self {
         let tree = TreeId::from(uuid_nil());
-        Self::new(tree, NodeId::ROOT, EffectKey::new("detached", 1), 1, CancellationToken::new(), Live::new(tree, 0))
+        Self::new(
+            tree,
+            NodeId::ROOT,
+            EffectKey::new("detached", 1),
+            1,
+            CancellationToken::new(),
+            Live::new(tree, 0),
+        )
     }
 
     /// The tree.

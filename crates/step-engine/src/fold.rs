@@ -85,7 +85,13 @@ impl Tree {
     }
 
     /// Folds a fact of the engine's own; machines fold theirs themselves.
-    pub(crate) fn fold(&mut self, kinds: &Kinds, at: Timestamp, node: NodeId, fact: &Fact) -> Result<(), Problem> {
+    pub(crate) fn fold(
+        &mut self,
+        kinds: &Kinds,
+        at: Timestamp,
+        node: NodeId,
+        fact: &Fact,
+    ) -> Result<(), Problem> {
         if let Fact::Driver { epoch, .. } = fact {
             // Time before a driver came is nobody's.
             self.clock.last = None;
@@ -228,7 +234,8 @@ impl Tree {
 
     pub(crate) fn from_image(id: TreeId, kinds: &Kinds, image: &[u8]) -> Result<Self, Problem> {
         let damaged = |error: serde_json::Error| Problem::Configuration(format!("snapshot: {error}"));
-        let Image { version, epoch, next_node, clock, runs } = serde_json::from_slice(image).map_err(damaged)?;
+        let Image { version, epoch, next_node, clock, runs } =
+            serde_json::from_slice(image).map_err(damaged)?;
         let mut tree = Self { clock, next_node, version, epoch, ..Self::new(id) };
         for (node, book, state) in runs {
             let mut run = Run::open(kinds, book)?;

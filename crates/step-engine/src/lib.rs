@@ -25,15 +25,15 @@ pub use engine::{Engine, Start};
 pub use error::{Error, ErrorKind};
 pub use executor::{BoxFuture, EffectContext, Executor};
 pub use journal::{
-    Append, Journal, JournalError, JournalErrorKind, Loaded, Posted, Request, Snapshot, StoredRecord, TreeRow,
-    TreeState, TreeStatus,
+    Append, Journal, JournalError, JournalErrorKind, Loaded, Posted, Request, Snapshot, StoredRecord,
+    TreeRow, TreeState, TreeStatus,
 };
 pub use key::{EffectKey, Open, ParseKeyError};
 pub use limits::{LimitKind, Limits, Spent};
 pub use live::{Delta, LiveEvent, Subscription};
 pub use machine::{
-    ChildEnd, ChildSpec, Effect, End, EndStatus, How, HowKind, Input, Machine, Moment, Next, Question, Recovery,
-    Refusal, Signal, Work,
+    ChildEnd, ChildSpec, Effect, End, EndStatus, How, HowKind, Input, Machine, Moment, Next, Question,
+    Recovery, Refusal, Signal, Work,
 };
 pub use memory::MemoryJournal;
 pub use node::Kinds;

@@ -24,8 +24,7 @@ pub struct Delta {
     pub key: EffectKey,
     /// Its attempt; a higher one voids what lower ones showed.
     pub attempt: u32,
-    /// The number of this fragment within the attempt, from 0. Several fragments may come joined into one:
-    /// then this is the number of the first.
+    /// The number of fragments before this one in the attempt. Several may come joined into one.
     pub seq: u64,
     /// What it is a fragment of: named by the executor.
     pub channel: SmolStr,
@@ -38,7 +37,7 @@ pub struct Delta {
 pub enum LiveEvent {
     /// Records that were appended; the tree's version after them.
     Records(u64, Arc<[Record]>),
-    /// A fragment. After a lag, all fragments of an effect so far come as one.
+    /// A fragment. What a watcher missed of an effect still open comes joined into one: no gap, no repetition.
     Delta(Delta),
 }
 
@@ -125,7 +124,7 @@ impl Live {
                     node: *node,
                     key: key.clone(),
                     attempt: partial.attempt,
-                    seq: 0,
+                    seq: partial.seq,
                     channel: channel.clone(),
                     text: text.as_str().into(),
                 }));
@@ -147,12 +146,15 @@ pub struct Subscription {
     version: u64,
     queue: VecDeque<LiveEvent>,
     receiver: broadcast::Receiver<LiveEvent>,
+    /// How much of each open effect's text was handed out: the attempt, and bytes by channel.
+    shown: BTreeMap<(NodeId, EffectKey), (u32, BTreeMap<SmolStr, usize>)>,
 }
 
 impl Subscription {
     pub(crate) async fn open(live: Arc<Live>, journal: Arc<dyn Journal>, after: u64) -> Result<Self, Error> {
         let (_, partials, receiver) = live.attach();
-        let mut subscription = Self { live, journal, version: after, queue: VecDeque::new(), receiver };
+        let mut subscription =
+            Self { live, journal, version: after, queue: VecDeque::new(), receiver, shown: BTreeMap::new() };
         subscription.catch_up(partials).await?;
         Ok(subscription)
     }
@@ -176,10 +178,22 @@ impl Subscription {
                         let new = usize::try_from(version - self.version).unwrap_or(usize::MAX);
                         let seen = records.len().saturating_sub(new);
                         self.version = version;
+                        for record in records.iter() {
+                            if let Fact::Ended { key, .. } = &record.fact {
+                                self.shown.remove(&(record.node, key.clone()));
+                            }
+                        }
                         let records = if seen == 0 { records } else { records[seen..].into() };
                         return Ok(LiveEvent::Records(version, records));
                     }
-                    LiveEvent::Delta(delta) => return Ok(LiveEvent::Delta(delta)),
+                    LiveEvent::Delta(delta) => {
+                        let shown = self.shown.entry((delta.node, delta.key.clone())).or_default();
+                        if delta.attempt > shown.0 {
+                            *shown = (delta.attempt, BTreeMap::new());
+                        }
+                        *shown.1.entry(delta.channel.clone()).or_default() += delta.text.len();
+                        return Ok(LiveEvent::Delta(delta));
+                    }
                 }
             }
             tokio::select! {
@@ -197,6 +211,17 @@ impl Subscription {
         }
     }
 
+    /// The part of an effect's text so far that was not handed out yet.
+    fn unseen(&self, partial: LiveEvent) -> Option<LiveEvent> {
+        let LiveEvent::Delta(mut delta) = partial else { return Some(partial) };
+        let shown = self.shown.get(&(delta.node, delta.key.clone()));
+        if let Some((_, channels)) = shown.filter(|shown| shown.0 == delta.attempt) {
+            let seen = channels.get(&delta.channel).copied().unwrap_or(0);
+            delta.text = delta.text.get(seen..).unwrap_or_default().into();
+        }
+        (!delta.text.is_empty()).then_some(LiveEvent::Delta(delta))
+    }
+
     async fn catch_up(&mut self, partials: VecDeque<LiveEvent>) -> Result<(), Error> {
         let tree = self.live.tree;
         let loaded = self.journal.load(tree, self.version).await.map_err(|error| Error::new(tree, error))?;
@@ -204,7 +229,9 @@ impl Subscription {
         if !records.is_empty() {
             self.queue.push_back(LiveEvent::Records(self.version + records.len() as u64, records.into()));
         }
-        self.queue.extend(partials);
+        for partial in partials {
+            self.queue.extend(self.unseen(partial));
+        }
         Ok(())
     }
 }

@@ -35,7 +35,10 @@ pub trait Machine: Send + Sync + 'static {
         if version == Self::VERSION {
             Ok(event)
         } else {
-            Err(Refusal::new(format!("{} events of version {version} are unknown to this program", Self::KIND)))
+            Err(Refusal::new(format!(
+                "{} events of version {version} are unknown to this program",
+                Self::KIND
+            )))
         }
     }
 

@@ -10,7 +10,8 @@ use thermidor_types::{CommandId, ContentHash, Timestamp, TreeId};
 use tokio::sync::{Notify, watch};
 
 use crate::{
-    Append, Journal, JournalError, JournalErrorKind, Loaded, Posted, Snapshot, StoredRecord, TreeRow, TreeStatus,
+    Append, Journal, JournalError, JournalErrorKind, Loaded, Posted, Snapshot, StoredRecord, TreeRow,
+    TreeStatus,
 };
 
 /// A journal in memory: for tests, examples and runs that need not outlive the process.
@@ -50,7 +51,8 @@ impl MemoryJournal {
     /// The bytes of all records and blobs, for measurements.
     pub fn bytes(&self) -> usize {
         let inner = self.lock();
-        let records = inner.trees.values().flat_map(|tree| &tree.records).map(|record| record.body.len() + 24);
+        let records =
+            inner.trees.values().flat_map(|tree| &tree.records).map(|record| record.body.len() + 24);
         records.sum::<usize>() + inner.blobs.values().map(Bytes::len).sum::<usize>()
     }
 
@@ -166,11 +168,13 @@ impl Journal for MemoryJournal {
         let source = inner.trees.get(&from).ok_or_else(not_found)?;
         if !source.borders.contains(&at) {
             let nearest = source.borders.range(..at).next_back().or_else(|| source.borders.first());
-            let nearest = nearest.map_or_else(String::new, |border| format!("; the nearest place before is {border}"));
+            let nearest =
+                nearest.map_or_else(String::new, |border| format!("; the nearest place before is {border}"));
             return Err(JournalError::new(JournalErrorKind::NotABorder)
                 .with_message(format!("{at} lies inside a step{nearest}")));
         }
-        let records = source.records.iter().take(usize::try_from(at).unwrap_or(usize::MAX)).cloned().collect();
+        let records =
+            source.records.iter().take(usize::try_from(at).unwrap_or(usize::MAX)).cloned().collect();
         let fork = Tree {
             records,
             borders: source.borders.range(..=at).copied().collect(),

@@ -4,8 +4,8 @@ use smol_str::SmolStr;
 use thermidor_types::{ContentHash, Json};
 
 use crate::{
-    BoxFuture, ChildSpec, Effect, EffectContext, EffectKey, End, Executor, How, Input, Machine, Moment, Next, Open,
-    Question, Refusal, Signal, Timestamp, Work, error::Problem,
+    BoxFuture, ChildSpec, Effect, EffectContext, EffectKey, End, Executor, How, Input, Machine, Moment, Next,
+    Open, Question, Refusal, Signal, Timestamp, Work, error::Problem,
 };
 
 pub(crate) type AnyOutcome = Box<dyn Any + Send>;
@@ -14,7 +14,12 @@ pub(crate) type AnyOutcome = Box<dyn Any + Send>;
 pub(crate) trait Node: Send + Sync {
     fn version(&self) -> u32;
     fn command(&mut self, command: &Json, at: &Moment<'_>) -> Result<Vec<Json>, Refusal>;
-    fn settled(&mut self, key: EffectKey, how: How<AnyOutcome>, at: &Moment<'_>) -> Result<Vec<Json>, Problem>;
+    fn settled(
+        &mut self,
+        key: EffectKey,
+        how: How<AnyOutcome>,
+        at: &Moment<'_>,
+    ) -> Result<Vec<Json>, Problem>;
     fn signal(&mut self, signal: Signal, at: &Moment<'_>) -> Result<Vec<Json>, Problem>;
     fn replay(&mut self, version: u32, event: &Json) -> Result<(), String>;
     fn next(&mut self, open: &Open) -> Result<ErasedNext, Problem>;
@@ -71,12 +76,18 @@ impl<M: Machine> Node for Typed<M> {
     }
 
     fn command(&mut self, command: &Json, at: &Moment<'_>) -> Result<Vec<Json>, Refusal> {
-        let command = command.read().map_err(|error| Refusal::new(format!("not a command of this run: {error}")))?;
+        let command =
+            command.read().map_err(|error| Refusal::new(format!("not a command of this run: {error}")))?;
         let events = self.machine.handle(&self.state, Input::Command(command), at)?;
         self.take(events).map_err(|error| Refusal::new(error.to_string()))
     }
 
-    fn settled(&mut self, key: EffectKey, how: How<AnyOutcome>, at: &Moment<'_>) -> Result<Vec<Json>, Problem> {
+    fn settled(
+        &mut self,
+        key: EffectKey,
+        how: How<AnyOutcome>,
+        at: &Moment<'_>,
+    ) -> Result<Vec<Json>, Problem> {
         self.wanted.remove(&key);
         let how = how.try_map(|outcome| {
             outcome.downcast().map(|outcome| *outcome).map_err(|_| Self::defect("outcome of another machine"))

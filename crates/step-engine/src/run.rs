@@ -6,9 +6,7 @@ use thermidor_types::{Json, Text, Timestamp, Tokens};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    EffectKey, Kinds, Limits, NodeId, Open, Question, Recovery, Spent,
-    error::Problem,
-    key::Finished,
+    EffectKey, Kinds, Limits, NodeId, Open, Question, Recovery, Spent, error::Problem, key::Finished,
     node::Node,
 };
 

@@ -8,8 +8,8 @@ use thermidor_types::{CommandId, ContentHash, Json};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    ChildEnd, ChildSpec, Effect, EffectKey, Fact, How, Kinds, LimitKind, Moment, NodeId, Opened, Posted, Record,
-    Recovery, Refusal, Request, Signal, Spent,
+    ChildEnd, ChildSpec, Effect, EffectKey, Fact, How, Kinds, LimitKind, Moment, NodeId, Opened, Posted,
+    Record, Recovery, Refusal, Request, Signal, Spent,
     error::Problem,
     executor::Account,
     fold::Tree,
@@ -80,7 +80,9 @@ impl Step<'_> {
                 self.record(node, Fact::Relimited(limits))?;
                 None
             }
-            Request::Command(command) => self.command(node, &command)?.err().map(|refusal| refusal.to_string().into()),
+            Request::Command(command) => {
+                self.command(node, &command)?.err().map(|refusal| refusal.to_string().into())
+            }
         };
         self.batch.handled.push(id);
         self.record(node, Fact::Handled { command: id, refused })
@@ -229,7 +231,9 @@ impl Step<'_> {
         let Some(run) = self.tree.runs.get_mut(&node) else { return Ok(()) };
         if run.book.open.contains(&key) {
             return match work {
-                ErasedWork::Effect(effect) if !run.live.contains_key(&key) => self.recover(node, key, &effect),
+                ErasedWork::Effect(effect) if !run.live.contains_key(&key) => {
+                    self.recover(node, key, &effect)
+                }
                 _ => Ok(()),
             };
         }
@@ -242,10 +246,16 @@ impl Step<'_> {
                 self.settle(node, key, How::Fired, Account::default())?;
             }
             ErasedWork::Timer(moment) => run.timers.push((key, moment)),
-            ErasedWork::Keep => return Err(self.defect(node, &format!("it keeps {key}, which is not in flight"))),
+            ErasedWork::Keep => {
+                return Err(self.defect(node, &format!("it keeps {key}, which is not in flight")));
+            }
             ErasedWork::Effect(_) | ErasedWork::Child(_) if self.suspending => {}
             ErasedWork::Effect(effect) => {
-                let needs = Spent { steps: 1, tokens: effect.reserve.max(thermidor_types::Tokens(1)), ..Spent::default() };
+                let needs = Spent {
+                    steps: 1,
+                    tokens: effect.reserve.max(thermidor_types::Tokens(1)),
+                    ..Spent::default()
+                };
                 if self.allowed(node, &needs)? {
                     self.start(node, key, 1, &effect)?;
                 }
@@ -270,14 +280,23 @@ impl Step<'_> {
             Some(InFlight::Effect { recovery, .. }) => *recovery,
             _ => effect.recovery,
         };
-        let within = self.tree.ancestors(node).all(|(_, run)| run.book.limits.attempts.is_none_or(|most| attempt <= most));
+        let within = self
+            .tree
+            .ancestors(node)
+            .all(|(_, run)| run.book.limits.attempts.is_none_or(|most| attempt <= most));
         match recovery {
             Recovery::Repeat if within => self.start(node, key, attempt, effect),
             Recovery::Repeat | Recovery::Ask => self.settle(node, key, How::Unknown, Account::default()),
         }
     }
 
-    fn start(&mut self, node: NodeId, key: EffectKey, attempt: u32, effect: &Effect<()>) -> Result<(), Problem> {
+    fn start(
+        &mut self,
+        node: NodeId,
+        key: EffectKey,
+        attempt: u32,
+        effect: &Effect<()>,
+    ) -> Result<(), Problem> {
         let Effect { recovery, reserve, deadline, .. } = *effect;
         self.record(node, Fact::Started { key: key.clone(), attempt, recovery, reserve })?;
         let cancel = CancellationToken::new();

@@ -6,8 +6,8 @@ use std::{sync::Arc, time::Duration};
 
 use crew::{WorkerCommand, job, kinds, start};
 use thermidor_step_engine::{
-    Driven, EndStatus, Engine, ErrorKind, Fact, Journal, JournalErrorKind, LimitKind, Limits, LiveEvent, MemoryJournal,
-    NodeId, Posted, Record, Request, Start,
+    Driven, EndStatus, Engine, ErrorKind, Fact, Journal, JournalErrorKind, LimitKind, Limits, LiveEvent,
+    MemoryJournal, NodeId, Posted, Record, Request, Start,
 };
 use thermidor_testing::{TokioClock, World};
 use thermidor_types::{CommandId, Ids, Json, SequentialIds, Tokens, TreeId};

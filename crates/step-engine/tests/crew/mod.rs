@@ -5,8 +5,8 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use serde::{Deserialize, Serialize};
 use thermidor_step_engine::{
-    BoxFuture, ChildSpec, Effect, EffectContext, EffectKey, End, EndStatus, Executor, How, Input, Kinds, Limits, Machine,
-    Moment, Next, Open, Question, Refusal, Signal, Start, Work,
+    BoxFuture, ChildSpec, Effect, EffectContext, EffectKey, End, EndStatus, Executor, How, Input, Kinds,
+    Limits, Machine, Moment, Next, Open, Question, Refusal, Signal, Start, Work,
 };
 use thermidor_testing::{Twice, World};
 use thermidor_types::{Json, Text, Timestamp, Tokens};
@@ -86,7 +86,12 @@ impl Machine for Worker {
     const KIND: &'static str = "worker";
     const VERSION: u32 = 1;
 
-    fn handle(&self, state: &WorkerState, input: Input<Self>, at: &Moment<'_>) -> Result<Vec<WorkerEvent>, Refusal> {
+    fn handle(
+        &self,
+        state: &WorkerState,
+        input: Input<Self>,
+        at: &Moment<'_>,
+    ) -> Result<Vec<WorkerEvent>, Refusal> {
         Ok(match input {
             Input::Command(WorkerCommand::Start) => {
                 vec![WorkerEvent::Began { rest_until: at.now.after(Duration::from_millis(self.0.pause)) }]
@@ -151,10 +156,15 @@ impl Machine for Worker {
             }
             return Next::Record(vec![WorkerEvent::Ended(asked_to_end(signal))]);
         }
-        let question = |kind: &str| Question { kind: kind.into(), text: "well?".into(), detail: Json::default() };
+        let question =
+            |kind: &str| Question { kind: kind.into(), text: "well?".into(), detail: Json::default() };
         let Some(studied) = &state.studied else {
             let work = Work::Effect(Effect::repeatable(WorkerDo::Study).reserving(Tokens(7)));
-            return Next::Want(if state.began { vec![(EffectKey::new("study", state.study), work)] } else { vec![] });
+            return Next::Want(if state.began {
+                vec![(EffectKey::new("study", state.study), work)]
+            } else {
+                vec![]
+            });
         };
         if self.0.asks && state.approved.is_none() {
             return Next::Want(vec![(EffectKey::new("ask", 1), Work::Person(question("approve")))]);
@@ -167,8 +177,13 @@ impl Machine for Worker {
             return Next::Want(vec![(EffectKey::new("lost", state.act), Work::Person(question("lost")))]);
         }
         match &state.acted {
-            None => Next::Want(vec![(EffectKey::new("act", state.act), Work::Effect(Effect::once(WorkerDo::Act)))]),
-            Some(_) => Next::Record(vec![WorkerEvent::Ended(End::done(Json::of(studied.as_str()).expect("a string")))]),
+            None => Next::Want(vec![(
+                EffectKey::new("act", state.act),
+                Work::Effect(Effect::once(WorkerDo::Act)),
+            )]),
+            Some(_) => Next::Record(vec![WorkerEvent::Ended(End::done(
+                Json::of(studied.as_str()).expect("a string"),
+            ))]),
         }
     }
 
@@ -183,7 +198,12 @@ pub(crate) struct Hands {
 }
 
 impl Executor<Worker> for Hands {
-    fn start(&self, _: &WorkerState, instruction: WorkerDo, context: EffectContext) -> BoxFuture<Option<Text>> {
+    fn start(
+        &self,
+        _: &WorkerState,
+        instruction: WorkerDo,
+        context: EffectContext,
+    ) -> BoxFuture<Option<Text>> {
         let (world, name) = (self.world.clone(), self.job.name.clone());
         Box::pin(async move {
             let (what, twice) = match instruction {
@@ -227,17 +247,25 @@ impl Machine for Crew {
     const KIND: &'static str = "crew";
     const VERSION: u32 = 1;
 
-    fn handle(&self, state: &CrewState, input: Input<Self>, _: &Moment<'_>) -> Result<Vec<CrewEvent>, Refusal> {
+    fn handle(
+        &self,
+        state: &CrewState,
+        input: Input<Self>,
+        _: &Moment<'_>,
+    ) -> Result<Vec<CrewEvent>, Refusal> {
         Ok(match input {
             Input::Command(WorkerCommand::Start) => vec![CrewEvent::Began],
             Input::Command(_) => return Err(Refusal::new("a crew has no questions")),
             Input::Signal(_) if state.end.is_some() || state.stopping.is_some() => vec![],
             Input::Signal(signal) => vec![CrewEvent::EndAsked(signal)],
             Input::Settled { key, how: How::Child(child) } => {
-                let job = self.0.crew.get(key.number() as usize).map(|job| job.name.clone()).unwrap_or_default();
+                let job =
+                    self.0.crew.get(key.number() as usize).map(|job| job.name.clone()).unwrap_or_default();
                 vec![CrewEvent::Finished { job, end: child.end }]
             }
-            Input::Settled { key, how } => return Err(Refusal::new(format!("{key} settled as {:?}", how.kind()))),
+            Input::Settled { key, how } => {
+                return Err(Refusal::new(format!("{key} settled as {:?}", how.kind())));
+            }
         })
     }
 
