@@ -1,5 +1,7 @@
 //! The command line of `cargo xtask`.
 
+use std::path::PathBuf;
+
 xflags::xflags! {
     /// The project's own tasks.
     cmd xtask {
@@ -16,6 +18,16 @@ xflags::xflags! {
         cmd ci {
             /// Runs the remaining steps after a failure.
             optional --keep-going
+        }
+
+        /// Lets the software company work on a real, small language model, and judges the form of what comes.
+        ///
+        /// Needs Python 3; downloads 200 MB once, into a cache folder of the home folder. Takes several minutes.
+        cmd real-model {
+            /// Runs this program instead of building one.
+            optional --program program: PathBuf
+            /// The threads that the model computes on: 1.
+            optional --threads threads: u32
         }
     }
 }

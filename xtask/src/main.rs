@@ -5,6 +5,7 @@
 mod ci;
 mod flags;
 mod generate;
+mod real_model;
 mod tidy;
 mod workspace;
 
@@ -29,6 +30,7 @@ fn run(command: XtaskCmd) -> Result<()> {
     match command {
         XtaskCmd::Tidy(_) => tidy::run(&workspace),
         XtaskCmd::Gen(options) => generate::run(&workspace, generate::Mode::from(&options)),
+        XtaskCmd::RealModel(options) => real_model::run(&workspace, &options),
         XtaskCmd::Ci(options) => ci::run(&workspace, ci::OnFailure::from(&options)),
     }
 }

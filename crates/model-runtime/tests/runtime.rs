@@ -114,6 +114,20 @@ impl ChatModel for Echo {
     }
 }
 
+/// What an own provider says of its models holds for those without a card.
+#[test]
+fn models_without_a_card_take_their_providers_figures() {
+    let small = Provider {
+        context_window: Tokens(8_192),
+        max_output: Some(Tokens(600)),
+        ..Provider::new("lab", "http://127.0.0.1:1/v1")
+    };
+    let runtime = ModelRuntime::builder().provider(small).build().expect("sound");
+    let (card, known) = runtime.card("lab/any").expect("a card");
+    assert_eq!((card.context_window, card.max_output), (Tokens(8_192), Some(Tokens(600))));
+    assert_eq!(known, Known::Assumed);
+}
+
 /// A registered model is found by its id and metered like any other.
 #[tokio::test]
 async fn own_models_can_be_registered() {

@@ -53,6 +53,9 @@ pub struct Provider {
     /// The window assumed of models that have no card, in tokens.
     #[serde(default = "default_window")]
     pub context_window: Tokens,
+    /// The longest answer assumed of models that have no card, in tokens; as long as the window allows when unset.
+    #[serde(default)]
+    pub max_output: Option<Tokens>,
 }
 
 const fn default_window() -> Tokens {
@@ -75,12 +78,14 @@ impl Provider {
             quirks: Quirks::default(),
             local: true,
             context_window: DEFAULT_WINDOW,
+            max_output: None,
         }
     }
 
     /// The card for a model of which nothing is known but that it is served here.
     pub fn unknown_card(&self, model: &str) -> ModelCard {
-        ModelCard::unknown(ModelId::new(self.name.clone(), model), self.context_window)
+        let id = ModelId::new(self.name.clone(), model);
+        ModelCard { max_output: self.max_output, ..ModelCard::unknown(id, self.context_window) }
     }
 
     pub(crate) fn is_called(&self, name: &str) -> bool {

@@ -1,4 +1,5 @@
 mod answer;
+mod arithmetic;
 mod blocks;
 mod compose;
 mod contract;

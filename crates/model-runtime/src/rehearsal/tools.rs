@@ -5,6 +5,7 @@ use smol_str::SmolStr;
 use thermidor_types::{Message, OriginKind, ToolSchema};
 
 use super::{
+    arithmetic::arithmetic,
     blocks::{Kind, split},
     contract::{Contract, MaterialKind},
     fill::{Extent, Filler},
@@ -15,6 +16,7 @@ use crate::{ChatRequest, ToolChoice};
 const MOST: usize = 4;
 const HAND_OFF: [&str; 5] = ["transfer", "handoff", "hand_off", "delegate", "speak"];
 const CLOSING: [&str; 4] = ["finish", "done", "end", "close"];
+const EXPRESSION: &str = "expression";
 const MEMBER: [&str; 8] =
     ["member", "member_id", "agent", "agent_name", "coworker", "target", "to", "speaker"];
 
@@ -66,7 +68,19 @@ fn wanted(request: &ChatRequest, contract: &Contract, phrases: &[String]) -> Vec
         .filter_map(|tool| mention(&said, &tool.name).map(|place| (place, tool)))
         .collect();
     named.sort_by_key(|(place, _)| *place);
-    named.into_iter().take(MOST).map(|(_, tool)| call(tool, phrases, None)).collect()
+    named.into_iter().take(MOST).map(|(_, tool)| calculated(call(tool, phrases, None), &said)).collect()
+}
+
+/// Puts the arithmetic of the sentence where a call takes an expression.
+fn calculated((name, arguments): Call, said: &str) -> Call {
+    let mut filled: Value = serde_json::from_str(&arguments).unwrap_or_default();
+    match (filled.get_mut(EXPRESSION), arithmetic(said)) {
+        (Some(expression), Some(arithmetic)) => {
+            *expression = Value::from(arithmetic);
+            (name, filled.to_string())
+        }
+        _ => (name, arguments),
+    }
 }
 
 fn named_as(tool: &ToolSchema, words: &[&str]) -> bool {
