@@ -57,8 +57,10 @@ pub fn write(folder: &Path, output: &Output) -> io::Result<Delivery> {
     delivery.files.push(put(folder.join("delivery.md"), &with_newline(output.text()))?);
     for (number, stage) in (1..).zip(output.stages()) {
         let name = format!("{number:02}-{}.md", file_name(&stage.stage));
-        let faults: String = stage.unfit.iter().map(|fault| format!("\n> {fault}\n")).collect();
-        let text = format!("# {}\n\n{}{faults}", stage.title, with_newline(&stage.text));
+        let mut text = format!("# {}\n\n{}", stage.title, with_newline(&stage.text));
+        for fault in &stage.unfit {
+            text.extend(["\n> ", fault.as_str(), "\n"]);
+        }
         delivery.files.push(put(folder.join("stages").join(name), &text)?);
     }
     for file in parse_files(output.text()) {

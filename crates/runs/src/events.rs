@@ -51,11 +51,9 @@ impl Events {
                 if event.seq <= self.after && !matches!(event.kind, RunEventKind::Delta { .. }) {
                     continue;
                 }
-                self.over = match (&event.kind, self.until) {
-                    (RunEventKind::RunEnded { .. }, _) => true,
-                    (RunEventKind::RunParked | RunEventKind::RunSuspended, Until::Released) => true,
-                    _ => false,
-                };
+                let released = matches!(event.kind, RunEventKind::RunParked | RunEventKind::RunSuspended);
+                self.over = matches!(event.kind, RunEventKind::RunEnded { .. })
+                    || (released && self.until == Until::Released);
                 return Some(Ok(event));
             }
             if self.over {

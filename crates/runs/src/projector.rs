@@ -146,11 +146,11 @@ impl Projector {
         let unreadable = |reason: String| vec![Kind::Unreadable { reason: reason.into() }];
         match known.kind.as_str() {
             "group" => match thermidor_group_orchestration::facts(event, version) {
-                Ok(facts) => facts.into_iter().flat_map(|fact| self.group(node, fact)).collect(),
+                Ok(facts) => facts.into_iter().filter_map(|fact| self.group(node, fact)).collect(),
                 Err(refusal) => unreadable(refusal.to_string()),
             },
             "agent" => match thermidor_agent_runtime::facts(event, version) {
-                Ok(facts) => facts.into_iter().flat_map(|fact| self.agent(node, fact)).collect(),
+                Ok(facts) => facts.into_iter().filter_map(|fact| self.agent(node, fact)).collect(),
                 Err(refusal) => unreadable(refusal.to_string()),
             },
             kind => unreadable(format!("this program knows no runs of kind {kind:?}")),
@@ -267,25 +267,18 @@ impl Projector {
 
     fn run_ended(&self) -> Kind {
         let spent = self.spent;
-        match &self.end {
-            Some(RootEnd { status, reason, failure, text }) => Kind::RunEnded {
-                status: *status,
-                text: text.clone(),
-                reason: reason.clone(),
-                failure: failure.clone(),
+        let Some(RootEnd { status, reason, failure, text }) = &self.end else {
+            let reason = Some("its end cannot be read".into());
+            return Kind::RunEnded {
+                status: EndStatus::Failed,
+                text: Text::default(),
+                reason,
+                failure: None,
                 spent,
-            },
-            None => {
-                let reason = Some("its end cannot be read".into());
-                Kind::RunEnded {
-                    status: EndStatus::Failed,
-                    text: Text::default(),
-                    reason,
-                    failure: None,
-                    spent,
-                }
-            }
-        }
+            };
+        };
+        let (text, reason, failure) = (text.clone(), reason.clone(), failure.clone());
+        Kind::RunEnded { status: *status, text, reason, failure, spent }
     }
 }
 
