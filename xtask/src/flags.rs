@@ -20,6 +20,26 @@ xflags::xflags! {
             optional --keep-going
         }
 
+        /// Measures speed, size and growth, prints the table, and writes it to `target/bench/house.json`.
+        cmd bench {
+            /// Takes few samples: shows that everything works, not how fast it is.
+            optional --quick
+            /// Also builds the command from nothing in a folder of its own, which takes minutes.
+            optional --clean-build
+            /// Only the figure of this name; the names stand in an error.
+            optional --only figure: String
+        }
+
+        /// Kills a team's run at every append, and the command at any moment; each must come to the same end.
+        cmd crash-sweep {
+            /// Only this bundled team.
+            optional --scenario team: String
+            /// How often the command itself is killed at a random moment (12).
+            optional --kills count: u32
+            /// Begins the random moments here: a failure can be repeated.
+            optional --seed seed: u64
+        }
+
         /// Lets the software company work on a real, small language model, and judges the form of what comes.
         ///
         /// Needs Python 3; downloads 200 MB once, into a cache folder of the home folder. Takes several minutes.

@@ -2,9 +2,13 @@
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line tool for people")]
 
+mod artifacts;
+mod bench;
 mod ci;
+mod crash_sweep;
 mod flags;
 mod generate;
+mod mock;
 mod real_model;
 mod tidy;
 mod workspace;
@@ -32,5 +36,7 @@ fn run(command: XtaskCmd) -> Result<()> {
         XtaskCmd::Gen(options) => generate::run(&workspace, generate::Mode::from(&options)),
         XtaskCmd::RealModel(options) => real_model::run(&workspace, &options),
         XtaskCmd::Ci(options) => ci::run(&workspace, ci::OnFailure::from(&options)),
+        XtaskCmd::Bench(options) => bench::run(&workspace, &options),
+        XtaskCmd::CrashSweep(options) => crash_sweep::run(&workspace, &options),
     }
 }
