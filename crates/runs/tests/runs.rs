@@ -8,17 +8,20 @@ use thermidor_runs::{ErrorKind, Outcome, RunEvent, RunEventKind as Kind, RunRequ
 use thermidor_skills::Source;
 use thermidor_step_engine::{EndStatus, Limits};
 use thermidor_teams::{Choices, Library, bundled_skills};
+use thermidor_testing::ScriptedModel;
+
+const REHEARSAL: &str = "rehearsal/extractive";
 
 fn house(pace: Duration) -> Runs {
     let models = ModelRuntime::builder().register(Rehearsal::paced(pace)).build().expect("it builds");
     Runs::builder(models).build().expect("it builds")
 }
 
-fn company(team: &str, sentence: &str) -> RunRequest {
+fn company(team: &str, sentence: &str, model: &str) -> RunRequest {
     let skills = thermidor_skills::Library::read(&[Source::Embedded(bundled_skills())]);
     let library = Library::open(&[], &skills);
     let team = library.get(team).expect("bundled");
-    let choices = Choices::new(Language::of(sentence), "rehearsal/extractive".parse().expect("a model id"));
+    let choices = Choices::new(Language::of(sentence), model.parse().expect("a model id"));
     let group = team.to_group(&choices, &skills).expect("it fits");
     RunRequest::group(group, sentence).limits(team.limits())
 }
@@ -48,7 +51,7 @@ fn stages(events: &[RunEvent]) -> Vec<String> {
 async fn a_sentence_becomes_a_delivery() {
     let runs = house(Duration::ZERO);
     let sentence = "an AI trainer for job interviews";
-    let run = runs.start(company("software-company", sentence)).await.expect("it starts");
+    let run = runs.start(company("software-company", sentence, REHEARSAL)).await.expect("it starts");
     let (id, events) = (run.id(), run.events().await.expect("it watches"));
     let (seen, outcome) = tokio::join!(all(events), run.wait());
     let Outcome::Ended(ended) = outcome.expect("it is driven") else { panic!("it ends") };
@@ -87,7 +90,8 @@ async fn a_sentence_becomes_a_delivery() {
 async fn chinese_in_chinese_out_and_another_sentence_another_text() {
     let runs = house(Duration::ZERO);
     let answer = async |sentence: &str| {
-        let run = runs.start(company("software-company-parallel", sentence)).await.expect("it starts");
+        let run =
+            runs.start(company("software-company-parallel", sentence, REHEARSAL)).await.expect("it starts");
         run.answer().await.expect("it is done")
     };
     let (first, second) = (answer("一个面试陪练的人工智能").await, answer("一个种菜的提醒工具").await);
@@ -100,7 +104,8 @@ async fn chinese_in_chinese_out_and_another_sentence_another_text() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_suspended_run_goes_on_where_it_was() {
     let runs = house(Duration::from_millis(1));
-    let run = runs.start(company("software-company", "a garden planner")).await.expect("it starts");
+    let run =
+        runs.start(company("software-company", "a garden planner", REHEARSAL)).await.expect("it starts");
     let (id, mut events) = (run.id(), run.events().await.expect("it watches"));
     let mut seen = Vec::new();
     let mut third = 0;
@@ -137,7 +142,10 @@ async fn a_suspended_run_goes_on_where_it_was() {
 async fn a_run_at_its_limit_goes_on_with_another() {
     let runs = house(Duration::ZERO);
     let tight = Limits { turns: Some(2), ..Limits::default() };
-    let run = runs.start(company("software-company", "a tea timer").limits(tight)).await.expect("it starts");
+    let run = runs
+        .start(company("software-company", "a tea timer", REHEARSAL).limits(tight))
+        .await
+        .expect("it starts");
     let id = run.id();
     let Outcome::Ended(ended) = run.wait().await.expect("it is driven") else { panic!("it ends") };
     assert_eq!(ended.end.status, EndStatus::Limit);
@@ -147,4 +155,32 @@ async fn a_run_at_its_limit_goes_on_with_another() {
     assert_eq!((ended.end.status, ended.output.stages().len()), (EndStatus::Done, 5));
     let history = runs.show(id).await.expect("it reads");
     assert_eq!(stages(&history.events), ["analysis", "plan", "frontend", "algorithm", "summary"]);
+}
+
+/// Would fail if outputs larger than the model's window stopped the last stage, or were cut without a word.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn outputs_larger_than_the_window_are_shortened_and_the_report_says_so() {
+    let long = |_: &thermidor_model_runtime::ChatRequest| {
+        let text = (0..6_000).map(|number| format!("item{number} ")).collect::<String>();
+        thermidor_testing::Reply::Says(text)
+    };
+    let model = ScriptedModel::answering("scripted/small", long).with_window(thermidor_types::Tokens(9_000));
+    let models = ModelRuntime::builder().register(model).build().expect("it builds");
+    let runs = Runs::builder(models).build().expect("it builds");
+    let request = company("software-company", "a chess clock", "scripted/small").limits(Limits::default());
+    let run = runs.start(request).await.expect("it starts");
+    let id = run.id();
+    let Outcome::Ended(ended) = run.wait().await.expect("it is driven") else { panic!("it ends") };
+    assert_eq!(ended.end.status, EndStatus::Done, "{:?}", ended.end.reason);
+    let history = runs.show(id).await.expect("it reads");
+    let reports = history.events.iter().filter_map(|event| match &event.kind {
+        Kind::Said { turn: 5, context: Some(report), .. } => Some(report),
+        _ => None,
+    });
+    let report = reports.last().expect("the summary has a report");
+    assert!(report.total <= report.budget, "{report}");
+    let shortened: Vec<_> = report.cuts().map(|line| line.source.to_string()).collect();
+    for stage in ["analysis", "plan", "frontend", "algorithm"] {
+        assert!(shortened.iter().any(|source| source.contains(stage)), "{stage} is not in {report}");
+    }
 }
