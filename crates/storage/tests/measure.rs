@@ -21,7 +21,7 @@ fn now() -> Instant {
 }
 
 fn say(words: &str) {
-    writeln!(std::io::stderr(), "{words}").expect("somebody listens");
+    writeln!(std::io::stderr(), "\n  {words}").expect("somebody listens");
 }
 
 fn open(place: &Place, durability: Durability) -> SqliteJournal {

@@ -88,7 +88,7 @@ fn a_post_counts_once_and_goes_away_with_the_append_that_handles_it() {
         let mut handling = append(1, &["b"]);
         handling.handled = vec![bed::command(3), bed::command(1), bed::command(77)];
         journal.append(tree(1), handling).await.expect("it is kept");
-        assert_eq!(journal.inbox(tree(1)).await.expect("it reads"), [stop.clone()]);
+        assert_eq!(journal.inbox(tree(1)).await.expect("it reads"), std::slice::from_ref(&stop));
         journal.post(tree(1), posted(3, "once more")).await.expect("it is posted");
         assert_eq!(journal.inbox(tree(1)).await.expect("it reads"), [stop]);
         assert_eq!(journal.inbox(tree(2)).await.expect("it reads"), [posted(3, "another tree's")]);

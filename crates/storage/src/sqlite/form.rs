@@ -9,7 +9,7 @@ use thermidor_types::{CommandId, ContentHash, Money, Text, Timestamp, Tokens, Tr
 
 use super::problem::Problem;
 
-/// A number as SQLite holds it.
+/// A number as the database holds it.
 pub(crate) fn integer(number: u64) -> Result<i64, Problem> {
     i64::try_from(number).map_err(|_| Problem::Unfit(Kind::Full, format!("cannot count up to {number}")))
 }

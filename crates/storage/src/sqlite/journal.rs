@@ -23,7 +23,7 @@ use super::{
 /// Threads that read beside the one that writes.
 const READERS: usize = 2;
 
-/// A journal in one SQLite file, shared by any number of processes on one machine.
+/// A journal in one `SQLite` file, shared by any number of processes on one machine.
 ///
 /// A thread owns the connection that writes; what waits for it is written in one transaction, so that many
 /// trees share the cost of one commit, and each learns its own result. Two threads read meanwhile. Nothing

@@ -1,4 +1,4 @@
-//! The journal in one SQLite file, for any number of processes on one machine.
+//! The journal in one `SQLite` file, for any number of processes on one machine.
 
 mod connect;
 mod form;

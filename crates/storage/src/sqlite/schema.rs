@@ -15,8 +15,13 @@ const STEPS: [&str; 1] = [include_str!("0001.sql")];
 ///
 /// Reads only. Fails for a file of a newer program and for another program's database.
 pub(crate) fn identify(db: &Connection) -> Result<Option<usize>, Problem> {
-    let application: i32 = db.pragma_query_value(None, "application_id", |row| row.get(0))?;
-    let version: i32 = db.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    // One statement sees one moment: another process may be setting the file up.
+    let (application, version, tables) = db.query_row(
+        "SELECT (SELECT application_id FROM pragma_application_id), (SELECT user_version FROM pragma_user_version),
+                (SELECT count(*) FROM sqlite_schema)",
+        [],
+        |row| Ok((row.get::<_, i32>(0)?, row.get::<_, i32>(1)?, row.get::<_, i64>(2)?)),
+    )?;
     if application == APPLICATION {
         return match usize::try_from(version) {
             Ok(version) if version > STEPS.len() => {
@@ -31,7 +36,6 @@ pub(crate) fn identify(db: &Connection) -> Result<Option<usize>, Problem> {
             _ => Err(Problem::damaged(format!("format version {version} never existed"))),
         };
     }
-    let tables: i64 = db.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
     if application == 0 && version == 0 && tables == 0 {
         return Ok(None);
     }

@@ -152,7 +152,7 @@ impl Watchman {
         let thread = thread::Builder::new().name("journal-watchman".into());
         let thread = thread.spawn(move || {
             while round.pause() {
-                round.look()
+                round.look();
             }
         })?;
         Ok(Self { bells, thread: Some(thread) })
