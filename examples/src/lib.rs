@@ -1,1 +1,1 @@
-//! Shared by the examples.
+//! A course in five short programs: see the folder `examples` and its README.

@@ -169,7 +169,7 @@ fn files(folder: &Path) -> io::Result<Vec<(String, PathBuf)>> {
     Ok(found)
 }
 
-fn text_of(file: &Path) -> io::Result<String> {
+pub(crate) fn text_of(file: &Path) -> io::Result<String> {
     let mut text = String::new();
     fs::File::open(file)?.take(LARGEST + 1).read_to_string(&mut text)?;
     if text.len() as u64 > LARGEST {
@@ -178,7 +178,7 @@ fn text_of(file: &Path) -> io::Result<String> {
     Ok(text)
 }
 
-fn unreadable(path: &Path, error: &io::Error) -> Error {
+pub(crate) fn unreadable(path: &Path, error: &io::Error) -> Error {
     let place = Place { file: path.display().to_string(), ..Place::default() };
     Problem { kind: ErrorKind::Unreadable, place, message: format!("cannot be read: {error}"), remedy: None }
         .into()

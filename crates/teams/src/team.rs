@@ -1,6 +1,8 @@
+use std::path::Path;
+
 use thermidor_skills::Library as Skills;
 
-use crate::{AgentFile, Error, StageFile, TeamFile, check, source};
+use crate::{AgentFile, Error, StageFile, TeamFile, check, library, source};
 
 /// A team whose parts were found and fit together.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -10,6 +12,16 @@ pub struct Team {
 }
 
 impl Team {
+    /// Reads and checks a team file, blocking.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Unreadable`](crate::ErrorKind::Unreadable) when it cannot be read or is larger than 1 MiB, and
+    /// as [`Team::load`].
+    pub fn open(file: &Path, skills: &Skills) -> Result<Self, Error> {
+        let text = library::text_of(file).map_err(|error| library::unreadable(file, &error))?;
+        Self::load(&text, &file.display().to_string(), skills)
+    }
+
     /// Reads and checks the text of a `team.toml`. `name` is what errors call the file.
     ///
     /// # Errors
