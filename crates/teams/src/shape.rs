@@ -153,7 +153,7 @@ impl<'a> Walk<'a> {
         let meant: Vec<&str> = node
             .entries()
             .filter(|(key, ..)| known.is_some_and(|known| !known.contains_key(*key)))
-            .filter_map(|(key, ..)| near::near(key, known?.keys().map(String::as_str)))
+            .filter_map(|(key, ..)| near::nearest(key, known?.keys().map(String::as_str)))
             .collect();
         let needed = form.get("required").and_then(Value::as_array).into_iter().flatten();
         let needed = needed.filter_map(Value::as_str).filter(|key| !meant.contains(key));

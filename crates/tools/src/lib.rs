@@ -35,7 +35,6 @@ mod effects;
 mod error;
 mod execute;
 mod function;
-mod near;
 mod output;
 mod registry;
 mod spec;

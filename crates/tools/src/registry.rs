@@ -2,17 +2,18 @@ use std::{collections::HashMap, fmt, sync::Arc};
 
 use indexmap::IndexMap;
 use smol_str::SmolStr;
-use thermidor_types::{ToolCall, ToolResult, ToolSchema};
+use thermidor_types::{ToolCall, ToolResult, ToolSchema, near};
 
 use crate::{
     Error, ErrorKind, Tool, ToolContext,
     execute::{failed, run},
-    near::{near, plain},
     wire_name,
 };
 
-/// How many names an unknown tool is answered with, and how much of the unknown name is quoted.
+/// How many names an unknown tool is answered with, how many of them as suggestions, and how much of the unknown
+/// name is quoted.
 const LISTED: usize = 10;
+const SUGGESTED: usize = 3;
 const QUOTED: usize = 64;
 
 /// Tools by name, in the order they were registered. Cheap to clone: tools are shared.
@@ -142,7 +143,7 @@ impl Registry {
 
     /// Says that there is no such tool, and which ones come near or exist.
     pub fn unknown(&self, name: &str) -> Error {
-        let near = near(name, self.tools.keys().map(SmolStr::as_str));
+        let near = near(name, self.tools.keys().map(SmolStr::as_str), SUGGESTED);
         let list =
             |names: &[&str]| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
         let advice = if self.is_empty() {
@@ -173,6 +174,11 @@ impl fmt::Debug for Registry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_map().entries(self.tools.iter().map(|(name, entry)| (name, &entry.wire))).finish()
     }
+}
+
+/// Lower case, without what separates words.
+fn plain(name: &str) -> String {
+    name.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
 #[cfg(test)]

@@ -49,7 +49,12 @@ impl FailureKind {
     pub const fn retryable(self) -> bool {
         matches!(
             self,
-            Self::RateLimited | Self::Overloaded | Self::Server | Self::Network | Self::Timeout | Self::Malformed
+            Self::RateLimited
+                | Self::Overloaded
+                | Self::Server
+                | Self::Network
+                | Self::Timeout
+                | Self::Malformed
         )
     }
 

@@ -39,7 +39,9 @@ pub struct ParseHashError(String);
 impl FromStr for ContentHash {
     type Err = ParseHashError;
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        blake3::Hash::from_hex(text).map(|hash| Self(*hash.as_bytes())).map_err(|_| ParseHashError(text.into()))
+        blake3::Hash::from_hex(text)
+            .map(|hash| Self(*hash.as_bytes()))
+            .map_err(|_| ParseHashError(text.into()))
     }
 }
 

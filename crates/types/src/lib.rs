@@ -25,6 +25,7 @@ mod json;
 mod message;
 mod model;
 mod money;
+mod near;
 mod schema;
 mod text;
 mod time;
@@ -42,8 +43,9 @@ pub use message::{
 };
 pub use model::{Abilities, ModelCard, ModelId, ParseModelIdError, Price};
 pub use money::{Currency, Money, ParseMoneyError};
+pub use near::near;
 pub use schema::ToolSchema;
 pub use text::Text;
 pub use time::{Clock, Timestamp};
-pub use uuid::Uuid;
 pub use usage::{Measure, Tokens, Usage};
+pub use uuid::Uuid;

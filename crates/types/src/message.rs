@@ -83,7 +83,10 @@ impl Message {
 
     /// A finished answer of words only.
     pub fn assistant(text: impl Into<Text>) -> Self {
-        Self::Assistant(AssistantMessage { parts: vec![Part::Text(text.into())], ..AssistantMessage::default() })
+        Self::Assistant(AssistantMessage {
+            parts: vec![Part::Text(text.into())],
+            ..AssistantMessage::default()
+        })
     }
 
     /// The role.

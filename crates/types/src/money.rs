@@ -97,12 +97,17 @@ impl Money {
         let (sign, digits) = text.strip_prefix('-').map_or((1, text), |rest| (-1, rest));
         let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
         let plain = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
-        if (whole.is_empty() && fraction.is_empty()) || !plain(whole) || !plain(fraction) || fraction.len() > 6 {
+        if (whole.is_empty() && fraction.is_empty())
+            || !plain(whole)
+            || !plain(fraction)
+            || fraction.len() > 6
+        {
             return Err(bad());
         }
         let whole: i64 = if whole.is_empty() { 0 } else { whole.parse().map_err(|_| bad())? };
         let fraction: i64 = format!("{fraction:0<6}").parse().map_err(|_| bad())?;
-        let micros = whole.checked_mul(1_000_000).and_then(|micros| micros.checked_add(fraction)).ok_or_else(bad)?;
+        let micros =
+            whole.checked_mul(1_000_000).and_then(|micros| micros.checked_add(fraction)).ok_or_else(bad)?;
         Ok(Self::from_micros(sign * micros, currency))
     }
 }

@@ -8,9 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::Money;
 
 /// A number of tokens.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Tokens(pub u64);
 

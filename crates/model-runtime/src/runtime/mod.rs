@@ -3,7 +3,6 @@
 mod builder;
 mod discover;
 mod models;
-mod suggest;
 
 pub use builder::ModelRuntimeBuilder;
 pub use discover::LocalServer;

@@ -4,7 +4,7 @@ use secrecy::SecretString;
 use smol_str::SmolStr;
 use thermidor_types::{FailureKind, ModelCard, ModelId};
 
-use super::{ModelRuntimeBuilder, suggest::nearest};
+use super::ModelRuntimeBuilder;
 use crate::{
     CallObserver, ChatModel, Error, HttpModel, Metered, Provider, Retry, RetryPolicy, bundled_cards, cards,
     http::Clients,
@@ -181,4 +181,9 @@ pub(super) fn unknown_provider<'a>(name: &str, known: impl IntoIterator<Item = &
     let hint = nearest(name, known).map(|hint| format!("; did you mean {hint}?")).unwrap_or_default();
     let message = format!("no provider is called {name}{hint}");
     Error::new(FailureKind::NotFound, ModelId::new(name, ""), message)
+}
+
+/// The name nearest to a wrong one.
+fn nearest<'a>(wrong: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    thermidor_types::near(wrong, names, 1).pop()
 }
