@@ -4,10 +4,13 @@
 //! database. `sqlite` (on by default) keeps everything in one file.
 //!
 //! ```
+//! # #[cfg(not(feature = "sqlite"))]
+//! # fn main() {}
+//! # #[cfg(feature = "sqlite")]
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! use thermidor_step_engine::Journal;
 //! use thermidor_storage::{Leases, Options, SqliteJournal};
 //!
-//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let folder = tempfile::tempdir()?;
 //! # let data = folder.path();
 //! let journal = SqliteJournal::open(data.join("journal.sqlite"), Options::default())?;

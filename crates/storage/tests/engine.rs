@@ -1,5 +1,7 @@
 //! The engine over a journal in a file: runs, large records, forks, and going on in another process.
 
+#![cfg(feature = "sqlite")]
+
 mod bed;
 
 use std::sync::Arc;

@@ -1,12 +1,14 @@
 //! What goes wrong around a journal in a file, and that it harms nothing.
 
+#![cfg(feature = "sqlite")]
+
 mod bed;
 
 use std::{fs, time::Duration};
 
 use bed::{Place, append, append_cut, bodies, posted, run, tree};
 use thermidor_step_engine::{Journal, JournalError, JournalErrorKind as Kind};
-use thermidor_storage::{Access, Durability, Options, SqliteJournal};
+use thermidor_storage::{Access, Options, SqliteJournal};
 use thermidor_types::ContentHash;
 
 fn refused(place: &Place, options: Options) -> JournalError {
@@ -239,15 +241,5 @@ fn damage_is_told() {
         let error = journal.list(None, 9).await.expect_err("it is damaged");
         assert_eq!(error.kind(), Kind::Corrupt);
         assert!(error.to_string().contains("restore the file"), "{error}");
-    });
-}
-
-#[test]
-fn durable_writes_are_asked_of_the_disk() {
-    let place = written();
-    let options = Options { durability: Durability::Full, ..Options::default() };
-    let journal = SqliteJournal::open(place.file(), options).expect("it opens");
-    run(async {
-        assert_eq!(journal.append(tree(1), append(2, &["c"])).await.expect("it is kept"), 3);
     });
 }

@@ -2,6 +2,8 @@
 //!
 //! A new version adds a file to `testdata`, made once by `makes_the_golden_file`, and a line to the table below.
 
+#![cfg(feature = "sqlite")]
+
 mod bed;
 
 use bed::{Place, append, append_cut, bodies, posted, run, status, tree};

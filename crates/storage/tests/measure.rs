@@ -1,6 +1,8 @@
 //! What an append, a load and a byte cost.
 //!
-//! Prints; `cargo test --release -p thermidor-storage --test measure -- --ignored --nocapture`.
+//! Prints; `cargo test --release -p thermidor-storage --test measure -- --ignored --nocapture --test-threads=1`.
+
+#![cfg(feature = "sqlite")]
 
 mod bed;
 

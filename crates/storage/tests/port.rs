@@ -1,5 +1,7 @@
 //! What a journal promises, checked against the one in memory and the one in a file alike.
 
+#![cfg(feature = "sqlite")]
+
 mod bed;
 
 use std::{sync::Arc, time::Duration};

@@ -1,5 +1,7 @@
 //! Several hands on one file: handles that share it, and a process that is killed while it writes.
 
+#![cfg(feature = "sqlite")]
+
 mod bed;
 
 use std::{

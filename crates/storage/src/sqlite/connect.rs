@@ -186,3 +186,30 @@ fn problem_at(path: &Path, problem: Problem) -> JournalError {
 fn explain(path: &Path, error: rusqlite::Error) -> JournalError {
     problem_at(path, error.into())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Would fail if the stronger promise were not asked of the database, or if the log were not used.
+    #[test]
+    fn what_was_promised_is_asked_of_the_database() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for (durability, expected) in [(Durability::Normal, 1), (Durability::Full, 2)] {
+            let options = Options { durability, ..Options::default() };
+            let db = writer(&folder.path().join("journal.sqlite"), &options).expect("it opens");
+            let number: i64 = db.pragma_query_value(None, "synchronous", |row| row.get(0)).expect("a number");
+            assert_eq!(number, expected);
+            let mode: String = db.pragma_query_value(None, "journal_mode", |row| row.get(0)).expect("a word");
+            assert_eq!(mode, "wal");
+        }
+    }
+
+    #[test]
+    fn every_byte_of_a_path_is_itself_in_an_address() {
+        assert_eq!(
+            immutable(Path::new("/a b/50%?#é.sqlite")),
+            "file:/a%20b/50%25%3F%23%C3%A9.sqlite?immutable=1"
+        );
+    }
+}

@@ -67,7 +67,7 @@ fn judge(error: &rusqlite::Error) -> (Kind, &'static str) {
     };
     match (failure.code, failure.extended_code) {
         (ErrorCode::DiskFull, _) | (_, ffi::SQLITE_IOERR_SHMSIZE) => {
-            (Kind::Full, "make room there and resume; nothing of this append was kept")
+            (Kind::Full, "make room there and try again; what was kept before is safe")
         }
         (ErrorCode::ReadOnly | ErrorCode::PermissionDenied, _) => {
             (Kind::ReadOnly, "make the file and its folder writable, or choose another data folder")
