@@ -44,6 +44,7 @@ pub(crate) enum Command {
 }
 
 #[derive(Debug, Args)]
+#[expect(clippy::struct_field_names, reason = "the flag is called --dry-run")]
 pub(crate) struct Run {
     /// The request, in words. What is piped in is appended to it; `-` takes standard input alone
     #[arg(value_name = "PROMPT")]

@@ -1,7 +1,8 @@
 //! Which model answers, and why.
 
-use std::{collections::BTreeMap, fmt::Display};
+use std::{collections::BTreeMap, fmt::Display, sync::Arc};
 
+use thermidor_agent_runtime::Tries;
 use thermidor_model_runtime::{Known, ModelRuntime, Provider, Rehearsal, bundled_providers};
 use thermidor_types::{FailureKind, ModelCard, ModelId, Tokens};
 
@@ -13,10 +14,22 @@ use crate::{
 /// What a person types for the built-in model.
 const REHEARSAL: &str = "rehearsal";
 
+/// What goes into a runtime besides the settings.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Extras {
+    /// The built-in model, at its pace.
+    pub(crate) rehearsal: Rehearsal,
+    /// What servers told of their models.
+    pub(crate) cards: Vec<ModelCard>,
+    /// Counts the requests of each call.
+    pub(crate) tries: Tries,
+}
+
 /// The models of a run.
 #[derive(Debug)]
 pub(crate) struct Chosen {
     pub(crate) runtime: ModelRuntime,
+    pub(crate) tries: Tries,
     /// For agents for which neither a flag nor the team file names one.
     pub(crate) fallback: ModelId,
     /// Named by a flag for all agents.
@@ -31,12 +44,9 @@ pub(crate) struct Chosen {
 ///
 /// # Errors
 /// `Configuration` when a provider of the settings cannot be used.
-pub(crate) fn runtime(
-    settings: &Settings,
-    rehearsal: Rehearsal,
-    cards: Vec<ModelCard>,
-) -> Result<ModelRuntime, Trouble> {
-    let mut builder = ModelRuntime::builder().register(rehearsal);
+pub(crate) fn runtime(settings: &Settings, extras: Extras) -> Result<ModelRuntime, Trouble> {
+    let Extras { rehearsal, cards, tries } = extras;
+    let mut builder = ModelRuntime::builder().register(rehearsal).observer(Arc::new(tries));
     for provider in providers(settings)? {
         if let Some(key) = provider.key_variables.iter().find_map(|name| settings.environment.get(name)) {
             builder = builder.key(provider.name.clone(), key.to_owned());
@@ -85,7 +95,9 @@ fn providers(settings: &Settings) -> Result<Vec<Provider>, Trouble> {
         }
     }
     if let Some(address) = settings.environment.get("OPENAI_BASE_URL") {
-        rows.iter_mut().filter(|row| row.name == "openai").for_each(|row| row.base_url = address.to_owned());
+        rows.iter_mut()
+            .filter(|row| row.name == "openai")
+            .for_each(|row| address.clone_into(&mut row.base_url));
     }
     own.append(&mut rows);
     Ok(own)
@@ -111,11 +123,11 @@ pub(crate) enum Wanted {
 /// `Provider` when a key is missing; `Usage` or `Configuration`, by origin, when there is no such model.
 pub(crate) async fn choose(
     settings: &Settings,
-    rehearsal: Rehearsal,
+    extras: Extras,
     flags: &[String],
     wanted: Wanted,
 ) -> Result<Chosen, Trouble> {
-    let runtime = runtime(settings, rehearsal.clone(), Vec::new())?;
+    let runtime = runtime(settings, extras.clone())?;
     let (mut everybody, mut single) = (None, BTreeMap::new());
     for flag in flags {
         match flag.split_once('=') {
@@ -125,8 +137,9 @@ pub(crate) async fn choose(
             _ => everybody = Some((flag.clone(), named(&runtime, flag, &From::Flag).await?)),
         }
     }
+    let tries = extras.tries.clone();
     let done = |runtime, fallback: ModelId, everybody, why: String| {
-        Ok(Chosen { runtime, fallback, everybody, single, why })
+        Ok(Chosen { runtime, tries, fallback, everybody, single, why })
     };
     if let Some((flag, id)) = everybody {
         return done(runtime, id.clone(), Some(id), format!("the command line says -m {flag}"));
@@ -152,12 +165,12 @@ pub(crate) async fn choose(
         if let Some(card) = server.models.first() {
             let (id, why) = (card.id.clone(), format!("a server answers at {}", server.base_url));
             // It told its window: that goes before what is assumed of its models.
-            let runtime = self::runtime(settings, rehearsal, server.models)?;
+            let runtime = self::runtime(settings, Extras { cards: server.models, ..extras })?;
             return done(runtime, id, None, why);
         }
     }
     let why = "no key is set and no server answers on this machine".to_owned();
-    let id = rehearsal.card_id();
+    let id = extras.rehearsal.card_id();
     done(runtime, id, None, why)
 }
 
@@ -180,15 +193,13 @@ async fn named(runtime: &ModelRuntime, name: &str, from: &From) -> Result<ModelI
             let base_url = local.base_url.clone();
             let servers = runtime.discover_local().await;
             let model = servers.into_iter().find(|server| server.provider == name);
-            match model.and_then(|server| server.models.into_iter().next()) {
-                Some(card) => card.id,
-                None => {
-                    let message = format!(
-                        "{name} does not list a model at {base_url}; start it, or name one as {name}/MODEL"
-                    );
-                    return Err(Trouble::new(Exit::Provider, message));
-                }
-            }
+            let Some(card) = model.and_then(|server| server.models.into_iter().next()) else {
+                let message = format!(
+                    "{name} does not list a model at {base_url}; start it, or name one as {name}/MODEL"
+                );
+                return Err(Trouble::new(Exit::Provider, message));
+            };
+            card.id
         }
     };
     ready(runtime, &id)?;

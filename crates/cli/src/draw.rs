@@ -1,5 +1,7 @@
 //! A team as text: waves of stages, members, limits.
 
+use std::fmt::Write as _;
+
 use thermidor_group_orchestration::{GroupSpec, MemberSpec, SupervisorSpec};
 use thermidor_model_runtime::ModelRuntime;
 use thermidor_step_engine::Limits;
@@ -36,7 +38,7 @@ pub(crate) fn team(team: &Team, group: &GroupSpec, models: &ModelRuntime) -> Str
                 format!("  ← {}", ids.join(", "))
             };
             let size = stage.contract.words.map(|most| format!(", {most} words")).unwrap_or_default();
-            text.push_str(&format!("{lead}{branch} {}: {} · {name}{size}{after}\n", stage.id, stage.title));
+            let _ = writeln!(text, "{lead}{branch} {}: {} · {name}{size}{after}", stage.id, stage.title);
         }
     }
     let mut table = Table::new(&["member", "name", "skill", "model", "window"], &[4]);

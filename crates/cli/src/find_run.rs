@@ -38,12 +38,9 @@ pub(crate) async fn find(runs: &Runs, text: &str) -> Result<RunSummary, Trouble>
         let page = runs.list(before, PAGE).await?;
         let Some(oldest) = page.last() else { break };
         before = Some(oldest.row.tree);
-        found.extend(page.into_iter().filter(|run| match whole {
-            Some(whole) => run.row.tree == whole,
-            None => {
-                let id = run.row.tree.to_string();
-                id.starts_with(&wanted) || id.ends_with(&wanted)
-            }
+        found.extend(page.into_iter().filter(|run| {
+            let id = run.row.tree.to_string();
+            whole.map_or(id.starts_with(&wanted) || id.ends_with(&wanted), |whole| run.row.tree == whole)
         }));
     }
     match (found.len(), found.pop()) {

@@ -37,9 +37,7 @@ impl Shelf {
         if !is_path(named) {
             return self.teams.get(named).cloned().map_err(|error| {
                 if error.kind() == ErrorKind::Unknown && self.teams.entry(named).is_none() {
-                    let error = error.to_string();
-                    let list = if error.contains("did you mean") { "" } else { "; see thermidor teams ls" };
-                    Trouble::new(exit, format!("{error}{list}"))
+                    Trouble::new(exit, error)
                 } else {
                     error.into()
                 }

@@ -3,6 +3,7 @@
 use std::{any::Any, fs};
 
 use async_trait::async_trait;
+use thermidor_agent_runtime::Tries;
 use thermidor_model_runtime::ModelRuntime;
 use thermidor_runs::Runs;
 use thermidor_step_engine::JournalErrorKind;
@@ -15,7 +16,7 @@ use crate::{exit::Trouble, settings::Places};
 ///
 /// # Errors
 /// `Configuration` when the data folder cannot be written, or the database is a newer program's.
-pub(crate) fn open(places: &Places, models: ModelRuntime) -> Result<Runs, Trouble> {
+pub(crate) fn open(places: &Places, models: ModelRuntime, tries: Tries) -> Result<Runs, Trouble> {
     let data = &places.data;
     fs::create_dir_all(data).map_err(|error| {
         let remedy = "make it writable, or set THERMIDOR_HOME to another folder";
@@ -26,7 +27,7 @@ pub(crate) fn open(places: &Places, models: ModelRuntime) -> Result<Runs, Troubl
     })?;
     let journal = SqliteJournal::open(places.database(), Options::default()).map_err(Trouble::from)?;
     let leases = thermidor_storage::Leases::open(data)?;
-    Ok(Runs::builder(models).journal(journal).leases(Leases(leases)).build()?)
+    Ok(Runs::builder(models).tries(tries).journal(journal).leases(Leases(leases)).build()?)
 }
 
 /// Opens the database to look at runs. `None` when there is none yet. Works on a read-only medium too.

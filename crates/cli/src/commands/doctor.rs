@@ -2,10 +2,8 @@
 
 use std::{fmt::Write as _, fs, path::Path};
 
-use thermidor_model_runtime::Rehearsal;
-
 use crate::{
-    choose,
+    choose::{self, Extras},
     exit::Trouble,
     screen::{Paint, Screen},
     settings::{Places, Settings},
@@ -139,7 +137,7 @@ fn room(_: &Path) -> Option<u64> {
 }
 
 async fn models(settings: &Settings, findings: &mut Findings) {
-    let runtime = match choose::runtime(settings, Rehearsal::instant(), Vec::new()) {
+    let runtime = match choose::runtime(settings, Extras::default()) {
         Ok(runtime) => runtime,
         Err(trouble) => return findings.add(Grade::Problem, trouble.message),
     };

@@ -4,11 +4,11 @@ use std::fmt::Write as _;
 
 use tokio::time::Instant;
 
-use thermidor_model_runtime::{ChatEvent, ChatRequest, Provider, Rehearsal, StreamEnding};
+use thermidor_model_runtime::{ChatEvent, ChatRequest, Provider, StreamEnding};
 use thermidor_types::{Currency, FailureKind, Message, Money, Price, Text, Tokens};
 
 use crate::{
-    choose::{self, Wanted, choose},
+    choose::{self, Extras, Wanted, choose},
     exit::{Exit, Trouble, of_failure},
     screen::Screen,
     settings::Settings,
@@ -21,7 +21,7 @@ const TEST_OUTPUT: Tokens = Tokens(512);
 
 /// Lists providers and models. Calls nobody.
 pub(super) fn ls(settings: &Settings, screen: Screen) -> Result<(), Trouble> {
-    let runtime = choose::runtime(settings, Rehearsal::instant(), Vec::new())?;
+    let runtime = choose::runtime(settings, Extras::default())?;
     let mut providers = Table::new(&["provider", "ready", "usual model", "address"], &[]);
     for provider in runtime.providers() {
         providers.row([
@@ -55,13 +55,12 @@ fn readiness(provider: &Provider, settings: &Settings) -> String {
     if provider.local {
         return "if it runs".to_owned();
     }
-    match provider.key_variables.iter().find(|name| settings.environment.get(name).is_some()) {
-        Some(name) => format!("yes ({name})"),
-        None => {
-            let names: Vec<_> = provider.key_variables.iter().map(AsRef::as_ref).collect::<Vec<&str>>();
-            format!("no: set {}", names.join(" or "))
-        }
+    let set = provider.key_variables.iter().find(|name| settings.environment.get(name).is_some());
+    if let Some(name) = set {
+        return format!("yes ({name})");
     }
+    let names: Vec<&str> = provider.key_variables.iter().map(AsRef::as_ref).collect();
+    format!("no: set {}", names.join(" or "))
 }
 
 fn amount(micros: i64, currency: Currency) -> String {
@@ -72,7 +71,7 @@ fn amount(micros: i64, currency: Currency) -> String {
 /// Makes one tiny call.
 pub(super) async fn test(named: Option<&str>, settings: &Settings, screen: Screen) -> Result<(), Trouble> {
     let flags: Vec<String> = named.map(str::to_owned).into_iter().collect();
-    let chosen = choose(settings, Rehearsal::instant(), &flags, Wanted::Fallback).await?;
+    let chosen = choose(settings, Extras::default(), &flags, Wanted::Fallback).await?;
     let id = chosen.fallback.clone();
     screen.note(&format!("Calling {id}, because {} …", chosen.why));
     let failed = |kind: FailureKind, message: &str| {

@@ -1,10 +1,9 @@
 //! `thermidor runs resume`
 
-use thermidor_model_runtime::Rehearsal;
 use thermidor_runs::delivery;
 use thermidor_step_engine::{EndStatus, Fact, NodeId, Record, TreeState};
 
-use super::run::{rehearsal, within};
+use super::run::{extras, within};
 use crate::{
     args::{Limits, Show},
     choose,
@@ -28,8 +27,9 @@ pub(super) async fn resume(
     if !settings.places.database().exists() {
         return Err(Trouble::usage("there are no runs yet"));
     }
-    let pace: Rehearsal = rehearsal(screen);
-    let runs = store::open(&settings.places, choose::runtime(settings, pace, Vec::new())?)?;
+    let extras = extras(screen);
+    let tries = extras.tries.clone();
+    let runs = store::open(&settings.places, choose::runtime(settings, extras)?, tries)?;
     let summary = find(&runs, id).await?;
     let run = summary.row.tree;
     let records = runs.engine().records(run, 0).await.map_err(thermidor_runs::Error::from)?;

@@ -1,6 +1,6 @@
 //! `thermidor run`
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt::Write as _, time::Duration};
 
 use thermidor_group_orchestration::{GroupSpec, MemberSpec};
 use thermidor_model_runtime::Rehearsal;
@@ -11,7 +11,7 @@ use thermidor_types::{Json, ModelId, Tokens};
 
 use crate::{
     args::{self, Run},
-    choose::{self, Chosen, Wanted, choose},
+    choose::{self, Chosen, Extras, Wanted, choose},
     draw,
     exit::Trouble,
     find_run::short,
@@ -24,6 +24,9 @@ use crate::{
     store, words,
 };
 
+/// The rehearsal model's pause before each word where somebody watches: a run of five stages takes some seconds.
+const PACE: Duration = Duration::from_millis(1);
+
 /// Resolves everything, then starts the run and follows it. Nothing is started when something is wrong.
 pub(super) async fn run(args: &Run, settings: &Settings, screen: Screen) -> Result<(), Trouble> {
     let request = request::assemble(&args.prompt, &args.files)?;
@@ -33,7 +36,7 @@ pub(super) async fn run(args: &Run, settings: &Settings, screen: Screen) -> Resu
         None => (settings.team.value.as_str(), &settings.team.from),
     };
     let team = shelf.team(named, from)?;
-    let chosen = choose(settings, rehearsal(screen), &args.models, wanted(&team)).await?;
+    let chosen = choose(settings, extras(screen), &args.models, wanted(&team)).await?;
     let choices = Choices {
         model: chosen.everybody.clone(),
         models: chosen.single.clone(),
@@ -55,7 +58,7 @@ pub(super) async fn run(args: &Run, settings: &Settings, screen: Screen) -> Resu
     if !args.show.quiet {
         introduce(&chosen, &group, screen);
     }
-    let runs = store::open(&settings.places, chosen.runtime)?;
+    let runs = store::open(&settings.places, chosen.runtime, chosen.tries)?;
     let interrupts = Interrupts::catch()?;
     let title = group.title.clone();
     let run = runs.start(RunRequest::group(group, request).limits(limits)).await?;
@@ -65,9 +68,10 @@ pub(super) async fn run(args: &Run, settings: &Settings, screen: Screen) -> Resu
     follow::follow(run, screen, &args.show, display, interrupts).await
 }
 
-/// Reads along at a pace where somebody watches, at once where nobody does.
-pub(super) fn rehearsal(screen: Screen) -> Rehearsal {
-    if screen.live { Rehearsal::new() } else { Rehearsal::instant() }
+/// The built-in model at a pace to read along where somebody watches, at once where nobody does.
+pub(super) fn extras(screen: Screen) -> Extras {
+    let rehearsal = if screen.live { Rehearsal::paced(PACE) } else { Rehearsal::instant() };
+    Extras { rehearsal, ..Extras::default() }
 }
 
 /// Whether there is an agent for which the file names no model.
@@ -142,11 +146,9 @@ fn dry_run(
     introduce(chosen, group, screen);
     let length = words::count(request.chars().count() as u64, "character");
     let mut text = draw::team(team, group, &chosen.runtime);
-    text.push_str(&format!("\nlimits   {}\n", draw::limits(limits)));
-    text.push_str(&format!(
-        "request  {} ({length})\n",
-        console::truncate_str(&words::one_line(request), 60, "…")
-    ));
+    let _ = write!(text, "\nlimits   {}\n", draw::limits(limits));
+    let _ =
+        writeln!(text, "request  {} ({length})", console::truncate_str(&words::one_line(request), 60, "…"));
     text.push_str("\nNothing was called and nothing was written.\n");
     Ok(screen.print(&text)?)
 }

@@ -57,7 +57,7 @@ fn draw(run: TreeId, timeline: &Timeline, state: &str, paint: Paint) -> String {
     let request = words::one_line(&timeline.request);
     let _ =
         writeln!(text, "{}\n{}\n", console::truncate_str(&request, 100, "…"), paint.dim(&run.to_string()));
-    let axis = format!("0 s{:>21}", took);
+    let axis = format!("0 s{took:>21}");
     let head = ["#", "stage", "member", "status", "start", "time", axis.as_str(), "in", "out", "cost", ""];
     let mut table = Table::new(&head, &[0, 4, 5, 7, 8, 9]);
     for row in &timeline.rows {

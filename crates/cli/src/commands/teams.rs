@@ -1,11 +1,13 @@
 //! `thermidor teams ls|show|check`
 
-use thermidor_model_runtime::Rehearsal;
+use std::fmt::Write as _;
+
 use thermidor_teams::{Choices, Entry, Language, Team};
 use thermidor_types::{Json, ModelId};
 
 use crate::{
-    choose, draw,
+    choose::{self, Extras},
+    draw,
     exit::{Exit, Trouble},
     screen::Screen,
     settings::{From, Settings},
@@ -48,7 +50,7 @@ fn from(entry: &Entry) -> String {
 pub(super) fn show(named: &str, settings: &Settings, screen: Screen) -> Result<(), Trouble> {
     let shelf = Shelf::open(&settings.places);
     let team = shelf.team(named, &From::Flag)?;
-    let models = choose::runtime(settings, Rehearsal::instant(), Vec::new())?;
+    let models = choose::runtime(settings, Extras::default())?;
     // Where neither file nor setting names a model, the run decides.
     let set = settings.model.as_ref().and_then(|model| models.id(&model.value).ok());
     let fallback = set.unwrap_or_else(|| ModelId::new(draw::UNDECIDED, draw::UNDECIDED));
@@ -61,7 +63,7 @@ pub(super) fn show(named: &str, settings: &Settings, screen: Screen) -> Result<(
     let group = team.to_group(&choices, &shelf.skills)?;
     let mut text = draw::team(&team, &group, &models);
     text.push_str(&params(&team));
-    text.push_str(&format!("\nlimits  {}\n", draw::limits(&team.limits())));
+    let _ = write!(text, "\nlimits  {}\n", draw::limits(&team.limits()));
     Ok(screen.print(&text)?)
 }
 

@@ -1,10 +1,11 @@
 //! On a terminal: a line for each member at work, and what is finished scrolling up above.
 
-use std::{collections::BTreeMap, io, time::Duration};
+use std::{collections::BTreeMap, fmt::Write as _, io, time::Duration};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use thermidor_runs::RunEvent;
 use thermidor_step_engine::EndStatus;
+use thermidor_types::Tokens;
 use tokio::time::Instant;
 
 use super::{
@@ -47,12 +48,13 @@ impl Live {
             }
             active
         });
+        let width = usize::from(console::Term::stderr().size().1);
         for (key, turn) in progress.active() {
             let (bar, began) = self.bars.entry(key.clone()).or_insert_with(|| {
                 let bar = self.lines.add(ProgressBar::new_spinner().with_style(style()));
                 (bar, Instant::now())
             });
-            bar.set_message(message(turn, began.elapsed()));
+            bar.set_message(message(turn, began.elapsed(), width));
             bar.tick();
         }
     }
@@ -74,11 +76,11 @@ impl Live {
         let width = usize::from(console::Term::stderr().size().1).saturating_sub(4).max(20);
         for line in lines.iter().take(EXCERPT) {
             let line = console::truncate_str(line, width, "…");
-            block.push_str(&format!("\n  {}", paint.dim(&line)));
+            let _ = write!(block, "\n  {}", paint.dim(&line));
         }
         if lines.len() > EXCERPT {
             let more = words::count((lines.len() - EXCERPT) as u64, "more line");
-            block.push_str(&format!("\n  {}", paint.dim(&format!("… {more}"))));
+            let _ = write!(block, "\n  {}", paint.dim(&format!("… {more}")));
         }
         block + "\n"
     }
@@ -89,22 +91,27 @@ fn style() -> ProgressStyle {
     ProgressStyle::with_template("{spinner} {wide_msg}").unwrap_or_else(|_| ProgressStyle::default_spinner())
 }
 
-/// `2/5 Plan · Project manager  writing  3.2 s  ~120 tokens  …the last words`
-fn message(turn: &Turn, elapsed: Duration) -> String {
+/// `2/5 Plan · Project manager  writing  3.2 s  ~120 tokens  …the last words`, as wide as the line is.
+fn message(turn: &Turn, elapsed: Duration, width: usize) -> String {
     let spent = turn.usage.total();
     let tokens = match (spent.0, turn.streamed) {
         (0, 0) => String::new(),
-        (spent, streamed) => {
-            format!("  ~{} tokens", words::tokens(thermidor_types::Tokens(spent + streamed)))
-        }
+        (spent, streamed) => format!("  ~{} tokens", words::tokens(Tokens(spent + streamed))),
     };
     let cost = turn.usage.cost.map(|cost| format!("  {cost}")).unwrap_or_default();
-    let tail: String = {
-        let line = words::one_line(&turn.tail);
-        let from = line.char_indices().rev().nth(59).map_or(0, |(at, _)| at);
-        if line.is_empty() { line } else { format!("  …{}", &line[from..]) }
-    };
-    format!("{}  {}  {}{tokens}{cost}{tail}", turn.heading, turn.phase, words::time(elapsed))
+    let head = format!("{}  {}  {}{tokens}{cost}", turn.heading, turn.phase, words::time(elapsed));
+    // Two for the spinner, three before the words, one that stays free.
+    let room = width.saturating_sub(console::measure_text_width(&head) + 6);
+    let tail = words::one_line(&turn.tail);
+    let mut shown = 0;
+    let from = tail.char_indices().rev().take_while(|(_, c)| {
+        shown += console::measure_text_width(c.encode_utf8(&mut [0; 4]));
+        shown <= room
+    });
+    match from.last() {
+        Some((from, _)) => format!("{head}  …{}", tail[from..].trim_start()),
+        None => head,
+    }
 }
 
 impl Display for Live {
@@ -140,10 +147,38 @@ impl Display for Live {
 
 #[cfg(test)]
 mod tests {
+    use thermidor_types::{Timestamp, Usage};
+
     use super::*;
+    use crate::display::progress::Heading;
 
     #[test]
     fn the_template_is_one() {
         assert!(ProgressStyle::with_template("{spinner} {wide_msg}").is_ok());
+    }
+
+    /// Would fail if the line showed old words instead of the last ones, or were wider than the terminal.
+    #[test]
+    fn a_live_line_ends_with_the_last_words_that_fit() {
+        let heading =
+            Heading { number: 2, total: Some(5), title: "计划".into(), name: "项目经理".into() };
+        let mut turn = Turn {
+            heading,
+            began: Timestamp::default(),
+            phase: "writing".into(),
+            usage: Usage::default(),
+            attempt: 0,
+            tail: "先做最小的\n能用的版本".into(),
+            streamed: 12,
+        };
+        let line = message(&turn, Duration::from_secs(3), 64);
+        assert_eq!(line, "2/5 计划 · 项目经理  writing  3.0 s  ~12 tokens  …能用的版本");
+        assert!(console::measure_text_width(&line) + 3 <= 64);
+        assert_eq!(
+            message(&turn, Duration::from_secs(3), 10),
+            "2/5 计划 · 项目经理  writing  3.0 s  ~12 tokens"
+        );
+        turn.tail.clear();
+        assert!(!message(&turn, Duration::from_secs(3), 200).contains('…'));
     }
 }

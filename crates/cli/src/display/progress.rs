@@ -30,7 +30,7 @@ pub(crate) struct Turn {
     /// What ended calls of it consumed.
     pub(crate) usage: Usage,
     /// The attempt that the streamed words belong to.
-    attempt: u32,
+    pub(crate) attempt: u32,
     /// The end of what was streamed.
     pub(crate) tail: String,
     /// Tokens streamed, guessed from the length.

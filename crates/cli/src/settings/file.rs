@@ -60,11 +60,11 @@ impl ConfigFile {
             let wrong = words.next().filter(|_| message.starts_with("unknown field"));
             match wrong {
                 Some(wrong) => {
-                    let hint = nearest(wrong, words.clone());
-                    let hint = hint
-                        .map(|hint| format!("; did you mean {hint:?}?"))
-                        .unwrap_or_else(|| format!("; there are {}", words.collect::<Vec<_>>().join(", ")));
-                    format!("{name}:{line}:{column}: unknown key {wrong:?}{hint}")
+                    let hint = match nearest(wrong, words.clone()) {
+                        Some(hint) => format!("did you mean {hint:?}?"),
+                        None => format!("there are {}", words.collect::<Vec<_>>().join(", ")),
+                    };
+                    format!("{name}:{line}:{column}: unknown key {wrong:?}; {hint}")
                 }
                 None => format!("{name}:{line}:{column}: {message}"),
             }
