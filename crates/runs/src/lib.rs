@@ -13,6 +13,8 @@ mod projector;
 mod request;
 mod run;
 mod runs;
+#[cfg(feature = "sqlite")]
+mod sqlite;
 
 pub use error::{Error, ErrorKind};
 pub use event::{EVENT_VERSION, RunEvent, RunEventKind};
@@ -21,3 +23,5 @@ pub use outcome::Output;
 pub use request::RunRequest;
 pub use run::{Ended, Outcome, Run};
 pub use runs::{Leases, RunSummary, Runs, RunsBuilder};
+#[cfg(feature = "sqlite")]
+pub use sqlite::DATABASE;

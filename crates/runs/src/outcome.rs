@@ -1,7 +1,7 @@
 use thermidor_agent_runtime::AgentOutput;
 use thermidor_group_orchestration::{GroupOutput, StageOutput};
 use thermidor_step_engine::End;
-use thermidor_types::{Failure, Text, Usage};
+use thermidor_types::{Failure, Json, Text, Usage};
 
 /// What a run made.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,25 +15,12 @@ pub enum Output {
 }
 
 impl Output {
-    /// Reads the result of a root run's end. A group's output is told from an agent's by its fields.
-    pub(crate) fn read(end: &End) -> Result<Self, serde_json::Error> {
-        #[derive(serde::Deserialize)]
-        struct Probe {
-            model: Option<serde::de::IgnoredAny>,
-            unfit: Option<serde::de::IgnoredAny>,
-            outputs: Option<serde::de::IgnoredAny>,
-            turn: Option<serde::de::IgnoredAny>,
-        }
-        if end.output.as_str() == "null" {
-            return Ok(Self::Nothing);
-        }
-        let probe: Probe = end.output.read()?;
-        if probe.outputs.is_some() || probe.turn.is_some() {
-            end.output.read().map(|output| Self::Group(Box::new(output)))
-        } else if probe.model.is_some() || probe.unfit.is_some() {
-            end.output.read().map(|output| Self::Agent(Box::new(output)))
-        } else {
-            end.output.read().map(|output| Self::Group(Box::new(output)))
+    /// Reads the result of a root run of this kind.
+    pub(crate) fn read(kind: &str, end: &End) -> Result<Self, serde_json::Error> {
+        match kind {
+            _ if end.output == Json::default() => Ok(Self::Nothing),
+            "group" => end.output.read().map(|output| Self::Group(Box::new(output))),
+            _ => end.output.read().map(|output| Self::Agent(Box::new(output))),
         }
     }
 

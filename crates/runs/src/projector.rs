@@ -46,8 +46,8 @@ impl Projector {
         Self { run, seq: 0, at, nodes: BTreeMap::new(), spent, end: None }
     }
 
-    /// The kind and the status of a root run that has ended; `None` for one that has not.
-    pub(crate) fn end_of(run: TreeId, records: &[Record]) -> Option<(SmolStr, EndStatus)> {
+    /// The kind of a tree's root run, and how it ended if it has.
+    pub(crate) fn root_of(run: TreeId, records: &[Record]) -> Option<(SmolStr, Option<EndStatus>)> {
         let mut projector = Self::new(run);
         let mut ended = false;
         for (seq, record) in (1..).zip(records) {
@@ -59,7 +59,7 @@ impl Projector {
             }
         }
         let kind = projector.nodes.get(&NodeId::ROOT)?.kind.clone();
-        projector.end.filter(|_| ended).map(|end| (kind, end.status))
+        Some((kind, projector.end.filter(|_| ended).map(|end| end.status)))
     }
 
     fn event(&self, node: NodeId, kind: Kind) -> RunEvent {

@@ -1,5 +1,6 @@
 use std::{fmt, sync::Arc};
 
+use smol_str::SmolStr;
 use thermidor_step_engine::{Driven, End, Engine, Limits, NodeId, Request, Wait};
 use thermidor_types::{Clock, Text, TreeId};
 use tokio::task::JoinHandle;
@@ -10,6 +11,7 @@ use crate::{Error, Events, error::Problem, outcome::Output};
 /// A run that this process drives. Dropping it suspends the run: it can be resumed from its journal.
 pub struct Run {
     id: TreeId,
+    kind: SmolStr,
     engine: Arc<Engine>,
     suspend: CancellationToken,
     since: u64,
@@ -38,7 +40,7 @@ pub struct Ended {
 
 impl Run {
     pub(crate) fn spawn(
-        id: TreeId,
+        (id, kind): (TreeId, SmolStr),
         engine: Arc<Engine>,
         clock: Arc<dyn Clock>,
         since: u64,
@@ -52,7 +54,7 @@ impl Run {
             drop(lease);
             driven
         });
-        Self { id, engine, suspend, since, task: Some(task) }
+        Self { id, kind, engine, suspend, since, task: Some(task) }
     }
 
     /// Names the run, for resuming and for looking at it later.
@@ -106,7 +108,7 @@ impl Run {
         let driven = task.await.map_err(|error| Problem::Broken(self.id, error.to_string()))??;
         Ok(match driven {
             Driven::Ended(end) => {
-                let output = Output::read(&end).map_err(Error::configuration)?;
+                let output = Output::read(&self.kind, &end).map_err(Error::configuration)?;
                 Outcome::Ended(Ended { end, output })
             }
             Driven::Parked { waits, .. } => Outcome::Waiting(waits),

@@ -90,9 +90,10 @@ impl Runs {
     pub async fn start(&self, request: RunRequest) -> Result<Run, Error> {
         let id = TreeId::fresh(&*self.ids);
         let start = request.into_start()?;
+        let kind = start.kind.clone();
         let lease = self.lease(id).await?;
         self.engine.start(id, start).await?;
-        Ok(Run::spawn(id, self.engine.clone(), self.clock.clone(), 0, lease))
+        Ok(Run::spawn((id, kind), self.engine.clone(), self.clock.clone(), 0, lease))
     }
 
     /// Takes up a run that was suspended, whose process died, that waits for people, or that ended without
@@ -103,17 +104,19 @@ impl Runs {
     pub async fn resume(&self, id: TreeId, limits: Option<Limits>) -> Result<Run, Error> {
         let lease = self.lease(id).await?;
         let records = self.engine.records(id, 0).await?;
-        let root = NodeId::ROOT;
-        match Projector::end_of(id, &records) {
-            Some((_, EndStatus::Done)) => return Err(Problem::Done(id).into()),
-            Some((kind, _)) => {
+        let (kind, end) = Projector::root_of(id, &records)
+            .ok_or_else(|| Error::configuration(format!("run {id} has no beginning")))?;
+        match end {
+            Some(EndStatus::Done) => return Err(Problem::Done(id).into()),
+            Some(EndStatus::Failed | EndStatus::Stopped | EndStatus::Limit) => {
                 let resume = house::resume_command(&kind)?;
                 self.relimit(id, limits).await?;
-                self.engine.send(id, root, Request::Command(resume)).await?;
+                self.engine.send(id, NodeId::ROOT, Request::Command(resume)).await?;
             }
             None => self.relimit(id, limits).await?,
         }
-        Ok(Run::spawn(id, self.engine.clone(), self.clock.clone(), records.len() as u64, lease))
+        let since = records.len() as u64;
+        Ok(Run::spawn((id, kind), self.engine.clone(), self.clock.clone(), since, lease))
     }
 
     async fn relimit(&self, id: TreeId, limits: Option<Limits>) -> Result<(), Error> {

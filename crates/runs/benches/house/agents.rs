@@ -3,12 +3,14 @@ use std::sync::Arc;
 use tempfile::TempDir;
 use thermidor_agent_runtime::{AgentSpec, Contract};
 use thermidor_group_orchestration::{GraphSpec, GroupSpec, StageSpec, SupervisorSpec};
-use thermidor_model_runtime::{ModelRuntime, ModelRuntimeBuilder, Provider};
+use thermidor_model_runtime::{ChatRequest, ModelRuntime, ModelRuntimeBuilder, Provider};
 use thermidor_runs::{Outcome, Run, RunRequest, Runs, RunsBuilder};
 use thermidor_step_engine::{EndStatus, Journal, MemoryJournal};
 use thermidor_storage::{Durability, Options, SqliteJournal};
 use thermidor_tools::{NoArguments, ToolSpec, tool_fn};
-use thermidor_types::ModelId;
+use thermidor_types::{
+    AssistantMessage, Exchange, Json, Message, ModelId, Part, ToolCall, ToolResult, ToolSchema,
+};
 
 use crate::{Bench, Error};
 
@@ -75,6 +77,25 @@ pub(crate) fn agent(model: &str) -> AgentSpec {
 pub(crate) fn relay(suffix: &str) -> RunRequest {
     let tools = TOOLS.map(Into::into).to_vec();
     RunRequest::agent(AgentSpec { tools, ..agent(&format!("mock-sup-n4{suffix}")) }, REQUEST)
+}
+
+/// What a relay's agent asks its model behind `handed` hand-offs.
+pub(crate) fn request(handed: usize) -> ChatRequest {
+    let mut messages =
+        vec![Message::system(PERSONA), Message::user(format!("<request>\n{REQUEST}\n</request>"))];
+    for index in 0..handed {
+        let call = ToolCall::new(format!("c{}.0", index + 1), TOOLS[index % 2], "{}");
+        let exchange = Exchange::open(call).answered(ToolResult::text(HANDED));
+        let answer =
+            AssistantMessage { parts: vec![Part::Exchange(exchange)], ..AssistantMessage::default() };
+        messages.push(Message::Assistant(answer));
+    }
+    let tools = TOOLS.map(|name| ToolSchema {
+        name: name.into(),
+        description: "Hands the next part of the job to this worker".into(),
+        parameters: Json::parse(r#"{"type":"object","properties":{}}"#).unwrap_or_default(),
+    });
+    ChatRequest { messages, tools: tools.into(), call_prefix: "call".into(), ..ChatRequest::default() }
 }
 
 /// Five members in a strict relay, each a run of its own below the group's: [`CALLS`] model calls.

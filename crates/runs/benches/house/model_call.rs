@@ -2,6 +2,7 @@
 
 use std::{future::Future, sync::Arc};
 
+use futures_util::StreamExt;
 use thermidor_runs::{RunRequest, Runs};
 use thermidor_storage::Durability;
 use tokio::runtime::Runtime;
@@ -45,12 +46,26 @@ fn on(bench: &Bench, runtime: &Runtime, threads: &str) -> Result<Vec<Row>, Error
             async move { agents::finish(&runs, request()).await }
         }
     };
+    let client = {
+        let model = agents::models(bench).build()?.model("mock/mock-sup-n4")?;
+        move || {
+            let model = model.clone();
+            async move {
+                for call in 0..CALLS {
+                    let mut answer = model.stream(agents::request(call)).await?;
+                    while answer.next().await.is_some() {}
+                }
+                Ok(())
+            }
+        }
+    };
     let relay: fn() -> RunRequest = || agents::relay("");
-    let mut samples: [Vec<Cost>; 4] = Default::default();
+    let mut samples: [Vec<Cost>; 5] = Default::default();
     // One round first that does not count: connections, vocabularies, caches.
     for round in 0..=rounds {
         let costs = [
             sample(runtime, runs, bare.clone())?,
+            sample(runtime, runs, client.clone())?,
             sample(runtime, runs, ours(&memory, relay))?,
             sample(runtime, runs, ours(&sqlite, relay))?,
             sample(runtime, runs, ours(&memory, agents::pipeline))?,
@@ -59,7 +74,7 @@ fn on(bench: &Bench, runtime: &Runtime, threads: &str) -> Result<Vec<Row>, Error
             costs.into_iter().zip(&mut samples).for_each(|(cost, samples)| samples.push(cost));
         }
     }
-    let [bare, memory, sqlite, pipeline] = samples;
+    let [bare, client, memory, sqlite, pipeline] = samples;
     let cpu = |costs: &[Cost]| costs.iter().map(|cost| millis(cost.cpu)).collect::<Vec<_>>();
     let above = |costs: &[Cost]| -> Vec<f64> {
         costs.iter().zip(&bare).map(|(cost, bare)| millis(cost.cpu) - millis(bare.cpu)).collect()
@@ -69,6 +84,7 @@ fn on(bench: &Bench, runtime: &Runtime, threads: &str) -> Result<Vec<Row>, Error
     let loops = format!("{runs} runs of {CALLS} calls a sample, four with a tool call, one after the other");
     Ok(vec![
         row("bare reqwest", cpu(&bare)).how("the same requests and answers, read and not looked at"),
+        row("model runtime alone", cpu(&client)).how("the same requests as typed messages, answers decoded"),
         row("agent, memory journal", cpu(&memory)).at_most(0.15).how(&loops),
         row("agent, memory journal, above bare reqwest", above(&memory))
             .at_most(0.06)
