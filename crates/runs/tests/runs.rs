@@ -161,8 +161,8 @@ async fn a_run_at_its_limit_goes_on_with_another() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn outputs_larger_than_the_window_are_shortened_and_the_report_says_so() {
     let long = |_: &thermidor_model_runtime::ChatRequest| {
-        let text = (0..6_000).map(|number| format!("item{number} ")).collect::<String>();
-        thermidor_testing::Reply::Says(text)
+        let items: Vec<_> = (0..6_000).map(|number| format!("item{number}")).collect();
+        thermidor_testing::Reply::Says(items.join(" "))
     };
     let model = ScriptedModel::answering("scripted/small", long).with_window(thermidor_types::Tokens(9_000));
     let models = ModelRuntime::builder().register(model).build().expect("it builds");
@@ -173,11 +173,11 @@ async fn outputs_larger_than_the_window_are_shortened_and_the_report_says_so() {
     let Outcome::Ended(ended) = run.wait().await.expect("it is driven") else { panic!("it ends") };
     assert_eq!(ended.end.status, EndStatus::Done, "{:?}", ended.end.reason);
     let history = runs.show(id).await.expect("it reads");
-    let reports = history.events.iter().filter_map(|event| match &event.kind {
+    let mut reports = history.events.iter().filter_map(|event| match &event.kind {
         Kind::Said { turn: 5, context: Some(report), .. } => Some(report),
         _ => None,
     });
-    let report = reports.last().expect("the summary has a report");
+    let report = reports.next_back().expect("the summary has a report");
     assert!(report.total <= report.budget, "{report}");
     let shortened: Vec<_> = report.cuts().map(|line| line.source.to_string()).collect();
     for stage in ["analysis", "plan", "frontend", "algorithm"] {
