@@ -96,7 +96,7 @@ mod tests {
         Called { arguments: Json },
     }
 
-    /// Would fail if an event went through `serde_json::Value`: keys would be sorted, `1.10` rewritten.
+    /// Invariant 14. Would fail if an event went through `serde_json::Value`: keys would be sorted, `1.10` rewritten.
     #[test]
     fn bytes_survive_an_externally_tagged_enum() {
         let exact = r#"{"b":1.10,  "a":[2e0]}"#;
