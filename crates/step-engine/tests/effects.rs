@@ -81,10 +81,8 @@ impl Machine for Diary {
 
     fn next(&self, state: &State, open: &Open) -> Next<Self> {
         if state.stopping {
-            return match open.is_empty() {
-                true => Next::Record(vec![Event::Ended(EndStatus::Stopped)]),
-                false => Next::Want(vec![]),
-            };
+            let end = || Next::Record(vec![Event::Ended(EndStatus::Stopped)]);
+            return if open.is_empty() { end() } else { Next::Want(vec![]) };
         }
         if state.done == self.0.steps {
             return Next::Record(vec![Event::Ended(EndStatus::Done)]);
@@ -164,18 +162,17 @@ async fn however_an_effect_ends_its_machine_is_told() {
         assert_eq!((end, last.as_str()), (status, how));
         assert!(took <= Duration::from_millis(millis), "{how} took {took:?}");
     };
-    use EndStatus::{Done, Stopped};
-    check(Sort::Quick, true, None, Done, "Some(Done)", 0).await;
+    check(Sort::Quick, true, None, EndStatus::Done, "Some(Done)", 0).await;
     // A deadline fires the token and leaves a grace; what comes in it is late.
-    check(Sort::Hang, false, None, Done, "Some(TimedOut)", 5_000).await;
-    check(Sort::Deaf, false, None, Done, "Some(TimedOut)", 5_800).await;
+    check(Sort::Hang, false, None, EndStatus::Done, "Some(TimedOut)", 5_000).await;
+    check(Sort::Deaf, false, None, EndStatus::Done, "Some(TimedOut)", 5_800).await;
     // Whether something with consequences happened cannot be known when it was cut off.
-    check(Sort::Deaf, true, None, Done, "Some(Unknown)", 5_800).await;
-    check(Sort::Panic, false, None, Done, "Some(Unknown)", 0).await;
+    check(Sort::Deaf, true, None, EndStatus::Done, "Some(Unknown)", 5_800).await;
+    check(Sort::Panic, false, None, EndStatus::Done, "Some(Unknown)", 0).await;
     // A stop ends within a second, whatever the executor does.
-    check(Sort::Hang, true, Some(100), Stopped, "Some(Done)", 100).await;
-    check(Sort::Deaf, false, Some(100), Stopped, "Some(Abandoned)", 900).await;
-    check(Sort::Deaf, true, Some(100), Stopped, "Some(Unknown)", 900).await;
+    check(Sort::Hang, true, Some(100), EndStatus::Stopped, "Some(Done)", 100).await;
+    check(Sort::Deaf, false, Some(100), EndStatus::Stopped, "Some(Abandoned)", 900).await;
+    check(Sort::Deaf, true, Some(100), EndStatus::Stopped, "Some(Unknown)", 900).await;
 }
 
 /// Would fail if an effect that kills its process were tried for ever.
