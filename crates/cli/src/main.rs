@@ -12,7 +12,6 @@ mod exit;
 mod find_run;
 mod follow;
 mod interrupt;
-mod near;
 #[cfg(test)]
 mod reference;
 mod request;

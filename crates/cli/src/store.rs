@@ -1,14 +1,12 @@
 //! The database of runs, and the leases beside it.
 
-use std::{any::Any, fs};
+use std::fs;
 
-use async_trait::async_trait;
 use thermidor_agent_runtime::Tries;
 use thermidor_model_runtime::ModelRuntime;
 use thermidor_runs::Runs;
 use thermidor_step_engine::JournalErrorKind;
-use thermidor_storage::{Access, Options, SqliteJournal};
-use thermidor_types::TreeId;
+use thermidor_storage::{Access, Leases, Options, SqliteJournal};
 
 use crate::{exit::Trouble, settings::Places};
 
@@ -25,9 +23,7 @@ pub(crate) fn open(places: &Places, models: ModelRuntime, tries: Tries) -> Resul
             data.display()
         ))
     })?;
-    let journal = SqliteJournal::open(places.database(), Options::default()).map_err(Trouble::from)?;
-    let leases = thermidor_storage::Leases::open(data)?;
-    Ok(Runs::builder(models).tries(tries).journal(journal).leases(Leases(leases)).build()?)
+    Ok(Runs::builder(models).tries(tries).sqlite(data)?.build()?)
 }
 
 /// Opens the database to look at runs. `None` when there is none yet. Works on a read-only medium too.
@@ -48,25 +44,9 @@ pub(crate) fn look(places: &Places) -> Result<Option<Runs>, Trouble> {
     let models = ModelRuntime::builder().build().map_err(Trouble::configuration)?;
     let builder = Runs::builder(models).journal(journal?);
     // Where no lease can be kept, nobody can drive a run either.
-    let builder = match thermidor_storage::Leases::open(&places.data) {
-        Ok(leases) => builder.leases(Leases(leases)),
+    let builder = match Leases::open(&places.data) {
+        Ok(leases) => builder.leases(leases),
         Err(_) => builder,
     };
     Ok(Some(builder.build()?))
-}
-
-/// Leases as files, for runs.
-struct Leases(thermidor_storage::Leases);
-
-#[async_trait]
-impl thermidor_runs::Leases for Leases {
-    async fn take(&self, run: TreeId) -> Result<Option<Box<dyn Any + Send>>, String> {
-        let lease = self.0.try_lease(run).map_err(|error| error.to_string())?;
-        Ok(lease.map(|lease| Box::new(lease) as Box<dyn Any + Send>))
-    }
-
-    async fn is_taken(&self, run: TreeId) -> bool {
-        // A lease that cannot be read is somebody's: the run is not called dead on a guess.
-        self.0.is_leased(run).unwrap_or(true)
-    }
 }

@@ -3,8 +3,9 @@
 use std::{collections::BTreeMap, fs, io, path::Path};
 
 use serde::Deserialize;
+use thermidor_types::near;
 
-use crate::{exit::Trouble, near::nearest};
+use crate::exit::Trouble;
 
 /// A configuration file as it is written.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -60,7 +61,7 @@ impl ConfigFile {
             let wrong = words.next().filter(|_| message.starts_with("unknown field"));
             match wrong {
                 Some(wrong) => {
-                    let hint = match nearest(wrong, words.clone()) {
+                    let hint = match near(wrong, words.clone(), 1).first() {
                         Some(hint) => format!("did you mean {hint:?}?"),
                         None => format!("there are {}", words.collect::<Vec<_>>().join(", ")),
                     };

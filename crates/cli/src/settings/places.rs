@@ -43,7 +43,7 @@ impl Places {
     }
 
     pub(crate) fn database(&self) -> PathBuf {
-        self.data.join("thermidor.db")
+        self.data.join(thermidor_runs::DATABASE)
     }
 
     pub(crate) fn leases(&self) -> PathBuf {
