@@ -3,22 +3,33 @@
 use std::{collections::BTreeMap, fmt::Display, sync::Arc};
 
 use thermidor_agent_runtime::Tries;
-use thermidor_model_runtime::{Known, ModelRuntime, Provider, Rehearsal, bundled_providers};
+use thermidor_model_runtime::{ChatModel as _, Known, ModelRuntime, Provider, Rehearsal, bundled_providers};
 use thermidor_types::{FailureKind, ModelCard, ModelId, Tokens};
 
 use crate::{
     exit::{Exit, Trouble, of_failure},
+    paced::Paced,
     settings::{From, Setting, Settings},
 };
 
 /// What a person types for the built-in model.
 const REHEARSAL: &str = "rehearsal";
 
+/// How fast the built-in model writes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Pace {
+    /// At once.
+    #[default]
+    Instant,
+    /// So that somebody can watch it.
+    Watched,
+}
+
 /// What goes into a runtime besides the settings.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Extras {
-    /// The built-in model, at its pace.
-    pub(crate) rehearsal: Rehearsal,
+    /// How fast the built-in model writes.
+    pub(crate) pace: Pace,
     /// What servers told of their models.
     pub(crate) cards: Vec<ModelCard>,
     /// Counts the requests of each call.
@@ -45,8 +56,12 @@ pub(crate) struct Chosen {
 /// # Errors
 /// `Configuration` when a provider of the settings cannot be used.
 pub(crate) fn runtime(settings: &Settings, extras: Extras) -> Result<ModelRuntime, Trouble> {
-    let Extras { rehearsal, cards, tries } = extras;
-    let mut builder = ModelRuntime::builder().register(rehearsal).observer(Arc::new(tries));
+    let Extras { pace, cards, tries } = extras;
+    let mut builder = ModelRuntime::builder().observer(Arc::new(tries));
+    builder = match pace {
+        Pace::Instant => builder.register(Rehearsal::instant()),
+        Pace::Watched => builder.register(Paced(Rehearsal::instant())),
+    };
     for provider in providers(settings)? {
         if let Some(key) = provider.key_variables.iter().find_map(|name| settings.environment.get(name)) {
             builder = builder.key(provider.name.clone(), key.to_owned());
@@ -145,7 +160,7 @@ pub(crate) async fn choose(
         return done(runtime, id.clone(), Some(id), format!("the command line says -m {flag}"));
     }
     if wanted == Wanted::None {
-        let unused = Rehearsal::new().card_id();
+        let unused = rehearsal_id();
         return done(runtime, unused, None, "the team file names the models".to_owned());
     }
     if let Some(Setting { value, from }) = &settings.model {
@@ -170,14 +185,14 @@ pub(crate) async fn choose(
         }
     }
     let why = "no key is set and no server answers on this machine".to_owned();
-    let id = extras.rehearsal.card_id();
+    let id = rehearsal_id();
     done(runtime, id, None, why)
 }
 
 /// The model that somebody named, ready to be called.
 async fn named(runtime: &ModelRuntime, name: &str, from: &From) -> Result<ModelId, Trouble> {
     if name == REHEARSAL {
-        return Ok(Rehearsal::new().card_id());
+        return Ok(rehearsal_id());
     }
     let id = match runtime.id(name) {
         Ok(id) => id,
@@ -258,12 +273,6 @@ pub(crate) fn sentence(chosen: &Chosen, used: &[&ModelId]) -> String {
 }
 
 /// The id on the rehearsal model's card.
-trait CardId {
-    fn card_id(&self) -> ModelId;
-}
-
-impl CardId for Rehearsal {
-    fn card_id(&self) -> ModelId {
-        thermidor_model_runtime::ChatModel::card(self).id.clone()
-    }
+fn rehearsal_id() -> ModelId {
+    Rehearsal::instant().card().id.clone()
 }

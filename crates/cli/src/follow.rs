@@ -56,7 +56,7 @@ pub(crate) async fn follow(
     display.close();
     let watched = seen?;
     let outcome = tokio::select! {
-        outcome = run.wait() => outcome?,
+        outcome = run.wait() => outcome.map_err(|error| broke_off(id, error))?,
         () = interrupts.next() => return Err(stopped(id)),
         () = tokio::time::sleep(GRACE), if watched != Watched::ToTheEnd => Outcome::Suspended,
     };
@@ -99,7 +99,8 @@ async fn watch(
     interrupts: &mut Interrupts,
     limit: &mut Option<LimitKind>,
 ) -> Result<Watched, Trouble> {
-    let mut events = run.events().await?;
+    let broke_off = |error| broke_off(run.id(), error);
+    let mut events = run.events().await.map_err(broke_off)?;
     let mut watched = Watched::ToTheEnd;
     let mut ticks = tokio::time::interval(TICK);
     let mut over = false;
@@ -109,7 +110,7 @@ async fn watch(
             biased;
             event = events.next() => {
                 let Some(event) = event else { return Ok(watched) };
-                let event = event?;
+                let event = event.map_err(broke_off)?;
                 if let RunEventKind::LimitReached { limit: crossed } = &event.kind {
                     *limit = Some(*crossed);
                 }
@@ -163,6 +164,17 @@ fn totals(id: TreeId, ended: &Ended) -> String {
 
 fn stopped(id: TreeId) -> Trouble {
     Trouble::new(Exit::Stopped, format!("Stopped. Resume with: thermidor runs resume {}", short(id)))
+}
+
+/// The store failed under a run: what was kept is safe, and the way on is the same as after a crash.
+fn broke_off(id: TreeId, error: thermidor_runs::Error) -> Trouble {
+    let resumable = matches!(error.kind(), thermidor_runs::ErrorKind::Store(_));
+    let trouble = Trouble::from(error);
+    if !resumable {
+        return trouble;
+    }
+    let message = format!("{}\nThen go on with: thermidor runs resume {}", trouble.message, short(id));
+    Trouble::new(trouble.exit, message)
 }
 
 /// What is said of a run that ended without being done.

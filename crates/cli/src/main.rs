@@ -12,6 +12,7 @@ mod exit;
 mod find_run;
 mod follow;
 mod interrupt;
+mod paced;
 #[cfg(test)]
 mod reference;
 mod request;

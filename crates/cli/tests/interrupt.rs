@@ -56,6 +56,10 @@ fn a_killed_run_goes_on_with_one_repeated_request() {
     assert!(listed.contains("interrupted"), "{listed}");
     let said = bed.run(&["runs", "resume", "last"]).expect(0);
     assert!(said.out.contains("## Project files"), "{}", said.out);
+    for part in ["▸ 3/5 Frontend design · Frontend engineer goes on …", "✓ 3/5 ", "✓ 5/5 Delivery"] {
+        assert!(said.err.contains(part), "{part} is missing: {}", said.err);
+    }
+    assert!(!said.err.contains("2/5"), "what was finished is not shown again: {}", said.err);
     let stats = mock.stats();
     assert_eq!((stats.requests, stats.repeated), (6, 1), "exactly the open request is made again");
     let events = bed.events("last");

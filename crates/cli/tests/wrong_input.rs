@@ -145,3 +145,22 @@ fn a_data_folder_that_cannot_be_used_is_said_first() {
     bed.run(&["runs", "ls"]).expect(3);
     bed.run(&["doctor"]).expect(3);
 }
+
+/// Would fail if an older program touched what a newer one wrote. The header of an `SQLite` file keeps the number
+/// of its format, big-endian, in the bytes from 60 on.
+#[test]
+fn a_newer_database_is_left_alone() {
+    let bed = Bed::new();
+    bed.run(&["run", "-q", "-m", "rehearsal", "hi"]).expect(0);
+    let path = bed.home().join("thermidor.db");
+    let mut bytes = fs::read(&path).expect("the database");
+    bytes[60..64].copy_from_slice(&9_999_u32.to_be_bytes());
+    fs::write(&path, &bytes).expect("written");
+    for args in [&["run", "-m", "rehearsal", "hi"][..], &["runs", "ls"], &["runs", "resume", "last"]] {
+        let said = bed.run(args).expect(3);
+        assert!(said.error().contains("newer version") && said.error().contains("9999"), "{}", said.err);
+    }
+    assert!(bed.run(&["doctor"]).expect(3).out.contains("newer version"));
+    bed.run(&["run", "--dry-run", "-m", "rehearsal", "hi"]).expect(0);
+    assert_eq!(fs::read(&path).expect("the database"), bytes);
+}

@@ -1,5 +1,6 @@
 //! `thermidor runs resume`
 
+use thermidor_group_orchestration::{GroupSpec, SupervisorSpec};
 use thermidor_runs::delivery;
 use thermidor_step_engine::{EndStatus, Fact, NodeId, Record, TreeState};
 
@@ -48,12 +49,14 @@ pub(super) async fn resume(
         delivery::check(folder).map_err(|error| Trouble::usage(format!("--output: {error}")))?;
     }
     let limits = if raised { current(&records).map(|limits| within(limits, flags)) } else { None };
-    let display = follow::display(screen, show, None);
+    let history = runs.show(run).await?;
+    let mut display = follow::display(screen, show, stages(&records));
     let interrupts = Interrupts::catch()?;
     let run = runs.resume(run, limits).await?;
     if !show.quiet {
         screen.note(&format!("Run {} goes on.", short(run.id())));
     }
+    display.recall(&history.events);
     follow::follow(run, screen, show, display, interrupts).await
 }
 
@@ -65,4 +68,16 @@ fn current(records: &[Record]) -> Option<thermidor_step_engine::Limits> {
         Fact::Relimited(limits) => Some(**limits),
         _ => None,
     })
+}
+
+/// The number of stages that the run's team has.
+fn stages(records: &[Record]) -> Option<usize> {
+    let root = records.iter().find_map(|record| match &record.fact {
+        Fact::Opened(opened) if record.node == NodeId::ROOT && opened.kind == "group" => Some(opened),
+        _ => None,
+    })?;
+    match root.spec.read::<GroupSpec>().ok()?.supervisor {
+        SupervisorSpec::Graph(graph) => Some(graph.stages.len()),
+        SupervisorSpec::Custom { .. } => None,
+    }
 }

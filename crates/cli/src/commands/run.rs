@@ -1,9 +1,8 @@
 //! `thermidor run`
 
-use std::{collections::BTreeMap, fmt::Write as _, time::Duration};
+use std::{collections::BTreeMap, fmt::Write as _};
 
 use thermidor_group_orchestration::{GroupSpec, MemberSpec};
-use thermidor_model_runtime::Rehearsal;
 use thermidor_runs::{RunRequest, delivery};
 use thermidor_step_engine::Limits;
 use thermidor_teams::{Choices, Language, Team};
@@ -11,7 +10,7 @@ use thermidor_types::{Json, ModelId, Tokens};
 
 use crate::{
     args::{self, Run},
-    choose::{self, Chosen, Extras, Wanted, choose},
+    choose::{self, Chosen, Extras, Pace, Wanted, choose},
     draw,
     exit::Trouble,
     find_run::short,
@@ -23,9 +22,6 @@ use crate::{
     shelf::Shelf,
     store, words,
 };
-
-/// The rehearsal model's pause before each word where somebody watches: a run of five stages takes some seconds.
-const PACE: Duration = Duration::from_millis(1);
 
 /// Resolves everything, then starts the run and follows it. Nothing is started when something is wrong.
 pub(super) async fn run(args: &Run, settings: &Settings, screen: Screen) -> Result<(), Trouble> {
@@ -70,8 +66,8 @@ pub(super) async fn run(args: &Run, settings: &Settings, screen: Screen) -> Resu
 
 /// The built-in model at a pace to read along where somebody watches, at once where nobody does.
 pub(super) fn extras(screen: Screen) -> Extras {
-    let rehearsal = if screen.live { Rehearsal::paced(PACE) } else { Rehearsal::instant() };
-    Extras { rehearsal, ..Extras::default() }
+    let pace = if screen.live { Pace::Watched } else { Pace::Instant };
+    Extras { pace, ..Extras::default() }
 }
 
 /// Whether there is an agent for which the file names no model.

@@ -129,6 +129,13 @@ impl Display for Live {
         Ok(())
     }
 
+    fn recall(&mut self, events: &[RunEvent]) {
+        for event in events {
+            self.progress.apply(event);
+        }
+        self.redraw();
+    }
+
     fn tick(&mut self) {
         self.redraw();
     }

@@ -21,6 +21,9 @@ pub(crate) trait Display {
     /// When nobody reads standard output any more.
     fn event(&mut self, event: &RunEvent) -> io::Result<()>;
 
+    /// Takes in what happened before, without showing it again.
+    fn recall(&mut self, _: &[RunEvent]) {}
+
     /// Time has passed.
     fn tick(&mut self) {}
 

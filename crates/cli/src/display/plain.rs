@@ -97,6 +97,15 @@ impl Display for Plain {
         Ok(())
     }
 
+    fn recall(&mut self, events: &[RunEvent]) {
+        for event in events {
+            self.progress.apply(event);
+        }
+        for (_, turn) in self.progress.active() {
+            self.screen.note(&format!("▸ {} goes on …", turn.heading));
+        }
+    }
+
     fn note(&mut self, text: &str) {
         self.screen.note(text);
     }

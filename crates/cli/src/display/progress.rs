@@ -18,6 +18,7 @@ pub(crate) struct Progress {
     /// The number of stages, where it is known beforehand.
     total: Option<usize>,
     turns: BTreeMap<TurnKey, Turn>,
+    last: Timestamp,
 }
 
 /// A turn at work.
@@ -79,7 +80,7 @@ impl Finished {
 
 impl Progress {
     pub(crate) fn new(total: Option<usize>) -> Self {
-        Self { total, turns: BTreeMap::new() }
+        Self { total, ..Self::default() }
     }
 
     /// The turns at work, in their order.
@@ -94,7 +95,13 @@ impl Progress {
 
     /// Takes an event in. Returns the turn that it ended, if it ended one.
     pub(crate) fn apply(&mut self, event: &RunEvent) -> Option<Finished> {
+        let before = std::mem::replace(&mut self.last, event.at);
         match &event.kind {
+            // Nobody worked while the run lay still.
+            RunEventKind::RunResumed { .. } => {
+                let pause = event.at.since(before);
+                self.turns.values_mut().for_each(|turn| turn.began = turn.began.after(pause));
+            }
             RunEventKind::TurnStarted { turn, member, name, title, .. } => {
                 // A stage that is done again counts on: its number is beyond the number of stages.
                 let total =
