@@ -108,7 +108,8 @@ async fn a_prompt_longer_than_the_window_is_called_that() {
 #[tokio::test]
 #[ignore = "needs a real server: `cargo xtask real-model`"]
 async fn a_stream_that_is_dropped_ends_at_the_server() {
-    let mut stream = ask(request("Tell a very long story about a lighthouse.", 4_000)).await.expect("an answer");
+    let mut stream =
+        ask(request("Tell a very long story about a lighthouse.", 4_000)).await.expect("an answer");
     for _ in 0..5 {
         let event = stream.next().await.expect("more");
         assert!(matches!(event, ChatEvent::Text(_)), "{event:?}");

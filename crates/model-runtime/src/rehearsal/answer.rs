@@ -3,11 +3,12 @@ use smol_str::SmolStr;
 use thermidor_types::{Content, Message};
 
 use super::{
-    compose::{compose, notice},
+    compose::compose,
     contract::Contract,
     facts::Facts,
     fill::{Extent, Filler},
     language::Language,
+    notice::notice,
     tools::decide,
 };
 use crate::ChatRequest;
@@ -48,8 +49,7 @@ pub(super) fn answer(request: &ChatRequest) -> Answer {
 fn material(facts: &Facts, language: Language) -> Vec<String> {
     let mut phrases = facts.request.clone();
     for source in &facts.sources {
-        phrases.extend(source.sentences.iter().take(3).cloned());
-        phrases.extend(source.phrases.iter().take(3).cloned());
+        phrases.extend(source.points.iter().take(3).map(|point| point.text.clone()));
     }
     phrases[0] = format!("{}{}", language.pick("rehearsal: ", "彩排："), phrases[0]);
     phrases

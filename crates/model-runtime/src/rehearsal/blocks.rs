@@ -29,6 +29,11 @@ pub(super) struct Block<'a> {
 }
 
 impl Block<'_> {
+    /// What was put into the block, before a renderer made it harmless.
+    pub(super) fn text(&self) -> String {
+        unescape(&undo(self.body.trim(), self.kind))
+    }
+
     /// The value of an attribute of the opening tag, empty when it has none.
     pub(super) fn attribute(&self, name: &str) -> String {
         let quoted = self.tag.split_once(&format!(" {name}=\"")).and_then(|(_, rest)| rest.split_once('"'));
@@ -36,8 +41,31 @@ impl Block<'_> {
     }
 }
 
+/// Takes back the backslash that a renderer set into closing tags of a block's own kind: `<\/request>` was
+/// `</request>`, and one with more backslashes had one less.
+fn undo(body: &str, kind: Kind) -> String {
+    let (mut out, mut rest) = (String::with_capacity(body.len()), body);
+    while let Some((before, after)) = rest.split_once("<\\") {
+        out.push_str(before);
+        out.push('<');
+        rest = after;
+        let closes = rest.trim_start_matches('\\').trim_start().strip_prefix('/').map(str::trim_start);
+        let named =
+            closes.and_then(|tag| Some((tag.get(..kind.name().len())?, tag.get(kind.name().len()..)?)));
+        let own = named.is_some_and(|(name, after)| {
+            let longer = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | ':');
+            name.eq_ignore_ascii_case(kind.name()) && !after.starts_with(longer)
+        });
+        if !own {
+            out.push('\\');
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
 /// Reads the entities a renderer may have put in place of angle brackets, quotes and ampersands.
-pub(super) fn unescape(text: &str) -> String {
+fn unescape(text: &str) -> String {
     if !text.contains('&') {
         return text.to_owned();
     }

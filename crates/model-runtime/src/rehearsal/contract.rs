@@ -1,7 +1,7 @@
 use thermidor_types::{Content, Message, OriginKind};
 
 use super::{
-    blocks::{Kind, split, unescape},
+    blocks::{Kind, split},
     language::Language,
 };
 
@@ -94,7 +94,7 @@ impl Contract {
             let text = message.text();
             let (blocks, outside) = split(&text);
             for found in blocks {
-                let body = unescape(found.body.trim());
+                let body = found.text();
                 match found.kind {
                     Kind::Request => block = Some(body),
                     Kind::Skill => contract.skills.push(body),

@@ -5,19 +5,22 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use super::{
+    brief::bare,
     contract::Contract,
-    facts::{Facts, Voice},
+    facts::{Facts, highlights},
     language::Language,
-    phrases::{clip, plain},
+    phrases::plain,
 };
+
+/// Points of a source in a file.
+const MOST_POINTS: usize = 6;
 
 #[derive(Serialize)]
 struct Outline<'a> {
     request: &'a str,
-    key_phrases: &'a [String],
+    subject: &'a str,
+    points: &'a [String],
     sources: Vec<Entry<'a>>,
-    deliverables: &'a [String],
-    criteria: &'a [String],
 }
 
 #[derive(Serialize)]
@@ -39,19 +42,25 @@ pub(super) fn append(answer: &mut String, contract: &Contract, facts: &Facts) {
     }
 }
 
+/// The request when it is short, else the name of what it asks for; with a capital.
 fn title(contract: &Contract, facts: &Facts) -> String {
-    let title = clip(&plain(&contract.request), contract.language, 12, 24);
-    if title.is_empty() { facts.request.join(", ") } else { title }
+    let whole = bare(&contract.request);
+    let short = (1..=contract.language.pick(12, 24)).contains(&contract.language.count_words(&whole));
+    let title = if short && whole.len() <= 120 { &whole } else { &facts.brief.name };
+    capital(title)
 }
 
-/// The points of a source: its sentences, or its phrases when it has none worth quoting.
-fn points(voice: &Voice) -> impl Iterator<Item = &str> {
-    let list = if voice.sentences.is_empty() { &voice.phrases } else { &voice.sentences };
-    list.iter().take(5).map(String::as_str)
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 fn readme(language: Language, title: &str, contract: &Contract, facts: &Facts) -> String {
     let mut text = format!("# {title}\n\n> {}\n", plain(&contract.request));
+    let _ = write!(text, "\n## {}\n\n", language.pick("What was asked for", "需求"));
+    for point in facts.brief.all() {
+        let _ = writeln!(text, "- {point}");
+    }
     let _ = write!(
         text,
         "\n{}\n",
@@ -61,8 +70,8 @@ fn readme(language: Language, title: &str, contract: &Contract, facts: &Facts) -
         )
     );
     for voice in &facts.sources {
-        let _ = write!(text, "\n## {}\n\n", voice.label);
-        for point in points(voice) {
+        let _ = write!(text, "\n## {}\n\n", capital(&voice.label));
+        for point in highlights(voice, MOST_POINTS) {
             let _ = writeln!(text, "- {point}");
         }
     }
@@ -79,13 +88,13 @@ fn page(language: Language, title: &str, contract: &Contract, facts: &Facts) -> 
         escape(title),
         escape(&plain(&contract.request)),
     );
-    for phrase in &facts.request {
-        let _ = writeln!(text, "<li>{}</li>", escape(phrase));
+    for point in facts.brief.all() {
+        let _ = writeln!(text, "<li>{}</li>", escape(&point));
     }
     text.push_str("</ul>\n");
     for voice in &facts.sources {
-        let _ = write!(text, "<section>\n<h2>{}</h2>\n<ul>\n", escape(&voice.label));
-        for point in points(voice) {
+        let _ = write!(text, "<section>\n<h2>{}</h2>\n<ul>\n", escape(&capital(&voice.label)));
+        for point in highlights(voice, MOST_POINTS) {
             let _ = writeln!(text, "<li>{}</li>", escape(point));
         }
         text.push_str("</ul>\n</section>\n");
@@ -95,16 +104,16 @@ fn page(language: Language, title: &str, contract: &Contract, facts: &Facts) -> 
 }
 
 fn outline(contract: &Contract, facts: &Facts) -> String {
+    let points = facts.brief.all();
     let outline = Outline {
         request: &contract.request,
-        key_phrases: &facts.request,
+        subject: &facts.brief.name,
+        points: &points,
         sources: facts
             .sources
             .iter()
-            .map(|voice| Entry { from: &voice.label, points: points(voice).collect() })
+            .map(|voice| Entry { from: &voice.label, points: highlights(voice, MOST_POINTS) })
             .collect(),
-        deliverables: &facts.deliverables,
-        criteria: &facts.criteria,
     };
     // Only strings and lists: there is nothing in it that has no JSON form.
     serde_json::to_string_pretty(&outline).unwrap_or_default()

@@ -1,6 +1,9 @@
 mod answer;
 mod arithmetic;
 mod blocks;
+mod brief;
+mod brief_en;
+mod brief_zh;
 mod compose;
 mod contract;
 mod facts;
@@ -8,11 +11,18 @@ mod files;
 mod fill;
 mod language;
 mod model;
+mod notice;
+mod paper;
 mod phrases;
-mod templates;
+mod points;
+#[cfg(test)]
+mod reading;
+mod table;
 #[cfg(test)]
 mod tests;
 mod tools;
+mod verbs;
+mod writer;
 
 pub use contract::{Contract, Material, MaterialKind};
 pub use language::Language;

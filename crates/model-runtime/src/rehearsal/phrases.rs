@@ -1,4 +1,4 @@
-//! Finds what a text is about: key phrases by frequency, without a dictionary, and whole sentences.
+//! Finds what a text is about: key phrases by frequency, without a dictionary.
 
 use std::collections::HashMap;
 
@@ -42,28 +42,6 @@ pub(super) fn phrases(text: &str, most: usize) -> Vec<String> {
     ranked
 }
 
-/// Whole sentences of a text that can be quoted: one line each, shortened, free of markup.
-pub(super) fn sentences(text: &str, most: usize) -> Vec<String> {
-    let text = horizon(text);
-    let language = Language::of(text);
-    let mut found: Vec<String> = Vec::new();
-    for line in prose(text) {
-        for sentence in
-            line.split_inclusive(['。', '！', '？', '；']).flat_map(|part| part.split_inclusive(". "))
-        {
-            let sentence = clip(&plain(sentence), language, 18, 36);
-            let long_enough = language.count_words(&sentence) >= language.pick(4, 6);
-            if long_enough && !sentence.contains(['“', '"', '‘']) && !found.contains(&sentence) {
-                found.push(sentence);
-            }
-            if found.len() == most {
-                return found;
-            }
-        }
-    }
-    found
-}
-
 /// One line of plain words: no markup, no quotation marks, no final stop.
 pub(super) fn plain(text: &str) -> String {
     let marks = |c: char| {
@@ -78,7 +56,7 @@ pub(super) fn plain(text: &str) -> String {
 }
 
 /// The beginning of a text: `words` words of English, `characters` characters of Chinese.
-pub(super) fn clip(text: &str, language: Language, words: usize, characters: usize) -> String {
+fn clip(text: &str, language: Language, words: usize, characters: usize) -> String {
     match language {
         Language::English => {
             let kept: Vec<&str> = text.split_whitespace().take(words).collect();
@@ -96,7 +74,8 @@ pub(super) fn clip(text: &str, language: Language, words: usize, characters: usi
     }
 }
 
-fn horizon(text: &str) -> &str {
+/// The part of a text that is looked at.
+pub(super) fn horizon(text: &str) -> &str {
     text.char_indices().nth(HORIZON).map_or(text, |(end, _)| &text[..end])
 }
 

@@ -4,7 +4,7 @@ use thermidor_types::{
     AssistantMessage, Exchange, Json, Message, Part, Text, Tokens, ToolCall, ToolResult, ToolSchema,
 };
 
-use super::{answer::answer, contract::Contract, language::Language, phrases::phrases};
+use super::{answer::answer, brief::Brief, contract::Contract, language::Language, points::points};
 use crate::{ChatRequest, ResponseSchema, ToolChoice};
 
 const REMEDY: &str = "`-m provider/model`";
@@ -101,9 +101,10 @@ proptest! {
         prop_assert_ne!(&text, &write(&other, &upstream));
         prop_assert_ne!(&text, &write(&one, &other));
         prop_assert_eq!(&text, &write(&one, &upstream));
-        let quoted = phrases(&one, 12).iter().filter(|phrase| text.contains(&format!("“{phrase}”"))).count();
-        prop_assert!(quoted >= 2, "quotes {quoted} phrases of {one:?}:\n{text}");
-        let taken = phrases(&upstream, 12).iter().filter(|phrase| text.contains(phrase.as_str())).count();
+        let brief = Brief::of(&one, Language::English);
+        prop_assert!(text.contains(&brief.name), "does not name the subject of {one:?}:\n{text}");
+        prop_assert!(brief.tasks.iter().all(|task| text.contains(task)), "does not say what {one:?} is for:\n{text}");
+        let taken = points(&upstream, &[]).iter().filter(|point| text.contains(&format!("“{}”", point.text))).count();
         prop_assert!(taken >= 1, "quotes nothing of {upstream:?}:\n{text}");
     }
 
@@ -115,8 +116,9 @@ proptest! {
         let han = letters.iter().filter(|&&c| super::language::is_han(c)).count();
         prop_assert!(han * 10 > letters.len() * 8, "{text}");
         prop_assert!(Language::Chinese.count_words(&text) >= words * 6 / 10, "{text}");
-        let quoted = phrases(&request, 12).iter().filter(|phrase| text.contains(phrase.as_str())).count();
-        prop_assert!(quoted >= 2.min(phrases(&request, 12).len()), "{text}");
+        let brief = Brief::of(&request, Language::Chinese);
+        prop_assert!(text.contains(&brief.name), "{text}");
+        prop_assert!(brief.tasks.is_empty() || brief.tasks.iter().any(|task| text.contains(task)), "{text}");
     }
 
     /// Would fail if data could close its block and give orders.
@@ -143,7 +145,7 @@ proptest! {
         prop_assert!(bundle[1].1.starts_with("<!doctype html>") && bundle[1].1.ends_with("</html>"));
         prop_assert_eq!(bundle[1].1.matches('<').count(), bundle[1].1.matches('>').count());
         let outline: Value = serde_json::from_str(&bundle[2].1).expect("JSON");
-        prop_assert!(outline["key_phrases"].as_array().is_some_and(|list| !list.is_empty()));
+        prop_assert!(outline["points"].as_array().is_some_and(|list| !list.is_empty()));
         prop_assert_eq!(text.matches("\n```").count(), 6);
     }
 }
@@ -205,22 +207,34 @@ fn wording_is_found_wherever_it_stands() {
     check("<request>\nno end", None, &[], false, "<request>\nno end");
 }
 
+/// Would fail if what a renderer did to a closing tag in data were taken for the data.
+#[test]
+fn closing_tags_in_data_are_read_as_they_were_written() {
+    let prompt =
+        "<request>\nshow <\\/request> and <\\\\/Request > but not <\\/b> or <\\/requests>\n</request>";
+    let contract = Contract::read(&[Message::user(prompt)]);
+    assert_eq!(contract.request, "show </request> and <\\/Request > but not <\\/b> or <\\/requests>");
+}
+
 /// Would fail if the skill, or the order of several sources, were not read.
 #[test]
 fn skills_and_sources_are_named() {
     let text = say(
         "<skill name=\"pm\">\n# Project manager\n## Deliverables\n- A milestone plan\n## Quality criteria\n1. Every task has one owner\n</skill>\n\
          <request>\nA tea timer with bells\n</request>\n<output stage=\"analysis\" member=\"General manager\">\nPatient listeners like brass chimes.\n</output>\n\
-         <output stage=\"plan\" member=\"Project manager\">\nWorkshop opens on Monday morning.\n</output>\nWrite at most 400 words.\n",
+         <output stage=\"plan\" member=\"Project manager\">\nWorkshop opens on Monday morning.\n</output>\nWrite at most 400 words.\n\
+         Use exactly these headings, in this order:\n## Overview\n## Goal\n## Risks\n",
     );
     for needed in [
-        "“A milestone plan”",
         "“Every task has one owner”",
-        "General manager (analysis)",
-        "Project manager (plan)",
+        "general manager (analysis)",
+        "project manager (plan)",
+        "“Patient listeners like brass chimes”",
+        "“Workshop opens on Monday morning”",
     ] {
         assert!(text.contains(needed), "{needed} is missing:\n{text}");
     }
+    assert_eq!(text.matches("Every task has one owner").count(), 1, "{text}");
 }
 
 #[test]
@@ -320,7 +334,7 @@ fn a_relay_keeps_its_limits_and_its_subject() {
                 let text = say(&prompt(language, request, upstream, words, &sections));
                 let count = language.count_words(&text);
                 assert!((words * 6 / 10..=words * 9 / 10).contains(&count), "{count} of {words}:\n{text}");
-                let subject = &phrases(request, 2)[0];
+                let subject = &Brief::of(request, language).name;
                 assert!(text.contains(subject.as_str()), "{subject} is missing:\n{text}");
                 outputs.push(text);
             }
