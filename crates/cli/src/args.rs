@@ -18,6 +18,27 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
+const SETTINGS: &str = "\
+In this order: flags, environment, project's .thermidor/config.toml, user's config.toml, defaults.
+
+In config.toml:
+    model = \"PROVIDER/MODEL\"      for agents whose team file names none
+    team = \"NAME\"                 when no -t is given
+    [providers.NAME]              an OpenAI-compatible server, or other values for one that is known;
+                                  in the user's file only
+    base_url = \"http://host/v1\"
+    key_env = \"VARIABLE\"          the environment variable that holds its key, where it needs one
+    default_model = \"MODEL\"       taken when only the provider is named
+    context_window = 32768        assumed of its models, in tokens
+
+In the environment:
+    THERMIDOR_MODEL, THERMIDOR_TEAM    as model and team above
+    THERMIDOR_HOME                     one folder for settings, teams, skills, runs, not XDG's
+    THERMIDOR_LOG                      what to log on standard error, such as debug
+    OPENAI_API_KEY and the like        keys; `thermidor models ls` names them all
+    OPENAI_BASE_URL                    another address for openai
+    NO_COLOR, CLICOLOR_FORCE           no colours, colours everywhere";
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Let a team work on one request
@@ -34,7 +55,7 @@ pub(crate) enum Command {
     /// Check that everything this command needs is in order
     Doctor,
     /// See where settings come from
-    #[command(subcommand, arg_required_else_help = true)]
+    #[command(subcommand, arg_required_else_help = true, after_help = SETTINGS)]
     Config(Config),
     /// Print a script that completes this command in a shell
     Completions {

@@ -1,40 +1,19 @@
 //! Which model answers, and why.
 
-use std::{collections::BTreeMap, fmt::Display, sync::Arc};
+use std::collections::BTreeMap;
 
 use thermidor_agent_runtime::Tries;
-use thermidor_model_runtime::{ChatModel as _, Known, ModelRuntime, Provider, Rehearsal, bundled_providers};
-use thermidor_types::{FailureKind, ModelCard, ModelId, Tokens};
+use thermidor_model_runtime::{ChatModel as _, Known, ModelRuntime, Rehearsal, bundled_providers};
+use thermidor_types::{FailureKind, ModelId};
 
 use crate::{
     exit::{Exit, Trouble, of_failure},
-    paced::Paced,
+    providers::{self, Extras},
     settings::{From, Setting, Settings},
 };
 
 /// What a person types for the built-in model.
 const REHEARSAL: &str = "rehearsal";
-
-/// How fast the built-in model writes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Pace {
-    /// At once.
-    #[default]
-    Instant,
-    /// So that somebody can watch it.
-    Watched,
-}
-
-/// What goes into a runtime besides the settings.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Extras {
-    /// How fast the built-in model writes.
-    pub(crate) pace: Pace,
-    /// What servers told of their models.
-    pub(crate) cards: Vec<ModelCard>,
-    /// Counts the requests of each call.
-    pub(crate) tries: Tries,
-}
 
 /// The models of a run.
 #[derive(Debug)]
@@ -49,77 +28,6 @@ pub(crate) struct Chosen {
     pub(crate) single: BTreeMap<String, ModelId>,
     /// Why the fallback, as a fragment after "because".
     pub(crate) why: String,
-}
-
-/// All models that the settings make usable: bundled and own providers, their keys, the rehearsal model.
-///
-/// # Errors
-/// `Configuration` when a provider of the settings cannot be used.
-pub(crate) fn runtime(settings: &Settings, extras: Extras) -> Result<ModelRuntime, Trouble> {
-    let Extras { pace, cards, tries } = extras;
-    let mut builder = ModelRuntime::builder().observer(Arc::new(tries));
-    builder = match pace {
-        Pace::Instant => builder.register(Rehearsal::instant()),
-        Pace::Watched => builder.register(Paced(Rehearsal::instant())),
-    };
-    for provider in providers(settings)? {
-        if let Some(key) = provider.key_variables.iter().find_map(|name| settings.environment.get(name)) {
-            builder = builder.key(provider.name.clone(), key.to_owned());
-        }
-        builder = builder.provider(provider);
-    }
-    let builder = cards.into_iter().fold(builder, thermidor_model_runtime::ModelRuntimeBuilder::card);
-    builder.build().map_err(|error| in_settings(settings, error.message()))
-}
-
-/// The rows of all providers: the user's own first, then the bundled ones as the settings change them.
-fn providers(settings: &Settings) -> Result<Vec<Provider>, Trouble> {
-    let called =
-        |row: &Provider, name: &str| row.name == name || row.aliases.iter().any(|alias| alias == name);
-    let mut own = Vec::new();
-    let mut rows = bundled_providers().to_vec();
-    for (name, wanted) in &settings.providers {
-        let bundled = rows.iter_mut().find(|row| called(row, name));
-        let row = match (bundled, &wanted.base_url) {
-            (Some(row), _) => row,
-            (None, Some(base_url)) => {
-                own.push(Provider::new(name.as_str(), base_url.as_str()));
-                own.last_mut().ok_or_else(|| in_settings(settings, "no room"))?
-            }
-            (None, None) => {
-                let what =
-                    format!("[providers.{name}] needs a base_url, such as \"http://127.0.0.1:8000/v1\"");
-                return Err(in_settings(settings, what));
-            }
-        };
-        if let Some(base_url) = &wanted.base_url {
-            row.base_url.clone_from(base_url);
-        }
-        if let Some(variable) = &wanted.key_env {
-            row.key_variables = vec![variable.into()];
-            row.local = false;
-        }
-        if let Some(model) = &wanted.default_model {
-            row.default_model = Some(model.into());
-        }
-        if let Some(window) = wanted.context_window {
-            row.context_window = Tokens(window);
-        }
-        if let Some(longest) = wanted.max_output {
-            row.max_output = Some(Tokens(longest));
-        }
-    }
-    if let Some(address) = settings.environment.get("OPENAI_BASE_URL") {
-        rows.iter_mut()
-            .filter(|row| row.name == "openai")
-            .for_each(|row| address.clone_into(&mut row.base_url));
-    }
-    own.append(&mut rows);
-    Ok(own)
-}
-
-fn in_settings(settings: &Settings, what: impl Display) -> Trouble {
-    Trouble::configuration(format!("{}: {what}", settings.places.user_config().display()))
 }
 
 /// Which agents a run asks models for.
@@ -142,7 +50,7 @@ pub(crate) async fn choose(
     flags: &[String],
     wanted: Wanted,
 ) -> Result<Chosen, Trouble> {
-    let runtime = runtime(settings, extras.clone())?;
+    let runtime = providers::runtime(settings, extras.clone())?;
     let (mut everybody, mut single) = (None, BTreeMap::new());
     for flag in flags {
         match flag.split_once('=') {
@@ -180,7 +88,7 @@ pub(crate) async fn choose(
         if let Some(card) = server.models.first() {
             let (id, why) = (card.id.clone(), format!("a server answers at {}", server.base_url));
             // It told its window: that goes before what is assumed of its models.
-            let runtime = self::runtime(settings, Extras { cards: server.models, ..extras })?;
+            let runtime = providers::runtime(settings, Extras { cards: server.models, ..extras })?;
             return done(runtime, id, None, why);
         }
     }

@@ -8,11 +8,13 @@ mod choose;
 mod commands;
 mod display;
 mod draw;
+mod ending;
 mod exit;
 mod find_run;
 mod follow;
 mod interrupt;
 mod paced;
+mod providers;
 #[cfg(test)]
 mod reference;
 mod request;

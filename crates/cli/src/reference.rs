@@ -29,7 +29,15 @@ fn section(command: &Command, path: &str, level: usize, text: &mut String) {
         let _ = writeln!(text, "\n| argument | meaning |\n| --- | --- |\n{}", rows.join("\n"));
     }
     if let Some(after) = command.get_after_help() {
-        let _ = writeln!(text, "\n{after}");
+        // What is laid out in columns stays so.
+        let after = after.to_string();
+        let fence = if after.contains("\n    ") { "```\n" } else { "" };
+        let _ = writeln!(
+            text,
+            "\n{fence}{after}{}{}",
+            if fence.is_empty() { "" } else { "\n" },
+            fence.trim_end()
+        );
     }
     for command in inner {
         section(command, &format!("{path} {}", command.get_name()), level + 1, text);

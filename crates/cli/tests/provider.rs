@@ -133,3 +133,21 @@ fn stages_of_one_wave_run_at_the_same_time() {
     let ended = place("turn_ended", "frontend").min(place("turn_ended", "algorithm"));
     assert!(begun < ended, "one began after the other had ended");
 }
+
+/// Would fail if a server on this machine were overlooked, or preferred to what somebody set.
+#[test]
+fn a_server_on_this_machine_is_found_when_nothing_else_is_set() {
+    let (bed, mock) = (Bed::new(), MockProvider::start().expect("the mock starts"));
+    bed.write("config.toml", &format!("[providers.ollama]\nbase_url = \"{}\"\n", mock.base_url()));
+    let said = bed.run(&["run", "hi", "--max-turns", "1"]);
+    let first = said.err.lines().next().expect("a line");
+    assert!(first.starts_with("Model: ollama/"), "{}", said.err);
+    assert!(first.contains(&format!("because a server answers at {}", mock.base_url())), "{}", said.err);
+    let named = bed.run(&["run", "hi", "--max-turns", "1", "-m", "ollama"]);
+    assert!(named.err.starts_with("Model: ollama/"), "{}", named.err);
+    let asked = mock.stats().requests;
+    let mut command = bed.command(&["run", "-q", "hi"]);
+    assert!(command.env("THERMIDOR_MODEL", "rehearsal").status().expect("it starts").success());
+    assert_eq!(mock.stats().requests, asked);
+    assert!(bed.run(&["doctor"]).expect(0).out.contains("a server answers at"));
+}

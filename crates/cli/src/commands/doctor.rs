@@ -3,8 +3,8 @@
 use std::{fmt::Write as _, fs, path::Path};
 
 use crate::{
-    choose::{self, Extras},
     exit::Trouble,
+    providers::{self, Extras},
     screen::{Paint, Screen},
     settings::{Places, Settings},
     shelf::Shelf,
@@ -137,7 +137,7 @@ fn room(_: &Path) -> Option<u64> {
 }
 
 async fn models(settings: &Settings, findings: &mut Findings) {
-    let runtime = match choose::runtime(settings, Extras::default()) {
+    let runtime = match providers::runtime(settings, Extras::default()) {
         Ok(runtime) => runtime,
         Err(trouble) => return findings.add(Grade::Problem, trouble.message),
     };

@@ -8,8 +8,9 @@ use thermidor_model_runtime::{ChatEvent, ChatRequest, Provider, StreamEnding};
 use thermidor_types::{Currency, FailureKind, Message, Money, Price, Text, Tokens};
 
 use crate::{
-    choose::{self, Extras, Wanted, choose},
+    choose::{Wanted, choose},
     exit::{Exit, Trouble, of_failure},
+    providers::{self, Extras},
     screen::Screen,
     settings::Settings,
     table::Table,
@@ -21,7 +22,7 @@ const TEST_OUTPUT: Tokens = Tokens(512);
 
 /// Lists providers and models. Calls nobody.
 pub(super) fn ls(settings: &Settings, screen: Screen) -> Result<(), Trouble> {
-    let runtime = choose::runtime(settings, Extras::default())?;
+    let runtime = providers::runtime(settings, Extras::default())?;
     let mut providers = Table::new(&["provider", "ready", "usual model", "address"], &[]);
     for provider in runtime.providers() {
         providers.row([

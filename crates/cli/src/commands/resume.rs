@@ -7,11 +7,12 @@ use thermidor_step_engine::{EndStatus, Fact, NodeId, Record, TreeState};
 use super::run::{extras, within};
 use crate::{
     args::{Limits, Show},
-    choose,
+    ending,
     exit::Trouble,
     find_run::{find, short},
     follow,
     interrupt::Interrupts,
+    providers,
     screen::Screen,
     settings::Settings,
     store,
@@ -30,7 +31,7 @@ pub(super) async fn resume(
     }
     let extras = extras(screen);
     let tries = extras.tries.clone();
-    let runs = store::open(&settings.places, choose::runtime(settings, extras)?, tries)?;
+    let runs = store::open(&settings.places, providers::runtime(settings, extras)?, tries)?;
     let summary = find(&runs, id).await?;
     let run = summary.row.tree;
     let records = runs.engine().records(run, 0).await.map_err(thermidor_runs::Error::from)?;
@@ -40,7 +41,7 @@ pub(super) async fn resume(
             Fact::Limited { limit } => Some(limit),
             _ => None,
         });
-        let (short, flag) = (short(run), follow::raise(limit));
+        let (short, flag) = (short(run), ending::raise(limit));
         let message =
             format!("run {short} ended at its limit; raise it: thermidor runs resume {short} {flag}");
         return Err(Trouble::usage(message));

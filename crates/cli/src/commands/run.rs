@@ -10,12 +10,13 @@ use thermidor_types::{Json, ModelId, Tokens};
 
 use crate::{
     args::{self, Run},
-    choose::{self, Chosen, Extras, Pace, Wanted, choose},
+    choose::{self, Chosen, Wanted, choose},
     draw,
     exit::Trouble,
     find_run::short,
     follow,
     interrupt::Interrupts,
+    providers::{Extras, Pace},
     request,
     screen::Screen,
     settings::{From, Settings},

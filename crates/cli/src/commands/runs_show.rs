@@ -9,9 +9,9 @@ use thermidor_types::{Ending, TreeId};
 use super::runs_ls::state;
 use crate::{
     display::line,
+    ending,
     exit::Trouble,
     find_run::{find, short},
-    follow,
     screen::{Paint, Screen},
     settings::Settings,
     store,
@@ -106,7 +106,7 @@ fn draw(run: TreeId, timeline: &Timeline, state: &str, paint: Paint) -> String {
         let over = matches!(timeline.end, Some((EndStatus::Done, _))) || state == "running";
         if !over {
             let limited = matches!(timeline.end, Some((EndStatus::Limit, _)));
-            let flag = if limited { format!(" {}", follow::raise(timeline.limit)) } else { String::new() };
+            let flag = if limited { format!(" {}", ending::raise(timeline.limit)) } else { String::new() };
             let _ = writeln!(text, "Go on with it: thermidor runs resume {short}{flag}");
         }
     }

@@ -6,9 +6,9 @@ use thermidor_teams::{Choices, Entry, Language, Team};
 use thermidor_types::{Json, ModelId};
 
 use crate::{
-    choose::{self, Extras},
     draw,
     exit::{Exit, Trouble},
+    providers::{self, Extras},
     screen::Screen,
     settings::{From, Settings},
     shelf::Shelf,
@@ -50,7 +50,7 @@ fn from(entry: &Entry) -> String {
 pub(super) fn show(named: &str, settings: &Settings, screen: Screen) -> Result<(), Trouble> {
     let shelf = Shelf::open(&settings.places);
     let team = shelf.team(named, &From::Flag)?;
-    let models = choose::runtime(settings, Extras::default())?;
+    let models = providers::runtime(settings, Extras::default())?;
     // Where neither file nor setting names a model, the run decides.
     let set = settings.model.as_ref().and_then(|model| models.id(&model.value).ok());
     let fallback = set.unwrap_or_else(|| ModelId::new(draw::UNDECIDED, draw::UNDECIDED));
