@@ -52,8 +52,10 @@ impl Events {
                     continue;
                 }
                 let released = matches!(event.kind, RunEventKind::RunParked | RunEventKind::RunSuspended);
-                self.over = matches!(event.kind, RunEventKind::RunEnded { .. })
+                let ended = matches!(event.kind, RunEventKind::RunEnded { .. })
                     || (released && self.until == Until::Released);
+                // A run that was resumed has ends in its past: more of its past follows them.
+                self.over = ended && self.queue.is_empty();
                 return Some(Ok(event));
             }
             if self.over {

@@ -155,6 +155,9 @@ async fn a_run_at_its_limit_goes_on_with_another() {
     assert_eq!((ended.end.status, ended.output.stages().len()), (EndStatus::Done, 5));
     let history = runs.show(id).await.expect("it reads");
     assert_eq!(stages(&history.events), ["analysis", "plan", "frontend", "algorithm", "summary"]);
+    // Whoever follows the run from its beginning is not sent home at its first end.
+    let followed = all(runs.tail(id, 0).await.expect("it follows")).await;
+    assert_eq!(followed, history.events);
 }
 
 /// Would fail if outputs larger than the model's window stopped the last stage, or were cut without a word.
