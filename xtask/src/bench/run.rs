@@ -14,7 +14,7 @@ use super::{build, command, machine::Machine, row::Row, table};
 use crate::{artifacts::Artifacts, flags, mock::Mock, workspace::Workspace};
 
 /// Those that the bench program measures, each in a process of its own.
-const FIGURES: [&str; 9] = [
+const FIGURES: [&str; 10] = [
     "model-call",
     "deltas",
     "journal",
@@ -24,6 +24,7 @@ const FIGURES: [&str; 9] = [
     "memory-floor",
     "memory",
     "budget",
+    "company",
 ];
 const COMMAND: &str = "command";
 const BUILD: &str = "build";

@@ -9,6 +9,7 @@ use std::{
 };
 
 use anyhow::{Context, Result, ensure};
+use serde_json::Value;
 
 use crate::{
     artifacts::Artifacts,
@@ -88,31 +89,28 @@ impl Scenario<'_> {
         thread::sleep(moment);
         child.kill()?;
         let first = child.wait_with_output()?;
-        let (how, output) = if first.status.success() {
-            ("it had ended", first)
+        let (how, answer) = if first.status.success() {
+            ("it had ended", answer(first)?)
         } else if self.has_run(home.path())? {
-            ("runs resume last", self.command(home.path(), &["runs", "resume", "last", "-q"]).output()?)
+            let output = self.command(home.path(), &["runs", "resume", "last", "-q"]).output()?;
+            if is_done(&output) {
+                ("runs tail, it was done", self.shown(home.path())?)
+            } else {
+                ("runs resume last", answer(output)?)
+            }
         } else {
-            ("run, nothing was stored", self.run(home.path()).output()?)
+            ("run, nothing was stored", answer(self.run(home.path()).output()?)?)
         };
-        let output = if how == "runs resume last" && !output.status.success() && is_done(&output) {
-            return self.shown(home.path(), before);
-        } else {
-            output
-        };
-        Ok((how, answer(output)?, self.mock.stats()?.since(before)))
+        Ok((how, answer, self.mock.stats()?.since(before)))
     }
 
     /// The answer of a run that was done when its process died.
-    fn shown(&self, home: &Path, before: Stats) -> Result<(&'static str, String, Stats)> {
-        let output = self.command(home, &["runs", "tail", "last", "--json"]).output()?;
-        let text = answer(output)?;
-        let end = text.lines().rev().find_map(|line| {
-            let event: serde_json::Value = serde_json::from_str(line).ok()?;
-            find_text(&event)
-        });
-        let end = end.context("the run's events hold no answer")?;
-        Ok(("runs tail, it was done", end + "\n", self.mock.stats()?.since(before)))
+    fn shown(&self, home: &Path) -> Result<String> {
+        let events = answer(self.command(home, &["runs", "tail", "last", "--json"]).output()?)?;
+        let last = events.lines().next_back().context("the run has no events")?;
+        let last: Value = serde_json::from_str(last)?;
+        ensure!(last["type"] == "run_ended", "the run's last event is {last}");
+        Ok(last["text"].as_str().context("the run's end has no text")?.to_owned() + "\n")
     }
 
     fn has_run(&self, home: &Path) -> Result<bool> {
@@ -147,14 +145,7 @@ fn answer(output: Output) -> Result<String> {
 
 /// Whether the command refused to go on with a run because it is done.
 fn is_done(output: &Output) -> bool {
-    String::from_utf8_lossy(&output.stderr).contains("is done")
-}
-
-/// The text of a `run_ended` event, wherever it stands in it.
-fn find_text(event: &serde_json::Value) -> Option<String> {
-    let ended = event.to_string().contains("run_ended");
-    let text = event.get("text").or_else(|| event.pointer("/run_ended/text"));
-    if ended { text?.as_str().map(str::to_owned) } else { None }
+    !output.status.success() && String::from_utf8_lossy(&output.stderr).contains("is done")
 }
 
 /// The next number of a small generator whose whole state is one number.

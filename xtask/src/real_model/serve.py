@@ -29,6 +29,9 @@ params.cpuparams.n_threads = threads
 params.cpuparams_batch.n_threads = threads
 params.sampling.temp = 0.0
 params.sampling.seed = 1
+# Without these, so small a model says the same sentence until it is cut off.
+params.sampling.penalty_repeat = 1.1
+params.sampling.dry_multiplier = 0.8
 params.endpoint_slots = True
 
 server = xllamacpp.Server(params)

@@ -7,6 +7,7 @@
 
 mod agents;
 mod budget;
+mod company;
 mod deltas;
 mod diary;
 mod floor;
@@ -71,6 +72,7 @@ fn main() -> ExitCode {
         "memory" => memory::of_runs(&bench),
         "memory-floor" => memory::of_streams(&bench),
         "budget" => budget::measure(&bench),
+        "company" => company::measure(&bench),
         _ => Err(format!("there is no figure {figure:?}").into()),
     };
     match rows.and_then(|rows| rows.iter().try_for_each(Row::print)) {
