@@ -17,8 +17,8 @@ use std::{
 };
 
 use thermidor_step_engine::{
-    Driven, End, EndStatus, Engine, ErrorKind, Fact, JournalErrorKind, Kinds, MemoryJournal, NodeId, Request, Start,
-    Wait,
+    Driven, End, EndStatus, Engine, ErrorKind, Fact, JournalErrorKind, Kinds, MemoryJournal, NodeId, Request,
+    Start, Wait,
 };
 use thermidor_types::{Ids, Json, SequentialIds, TreeId};
 use tokio_util::sync::CancellationToken;
@@ -244,7 +244,10 @@ async fn drive(script: &Script, trouble: Trouble) -> Ran {
                 for wait in waits {
                     let answer = (script.answer)(&wait);
                     let answer = answer.unwrap_or_else(|| panic!("nobody expected the question {wait:?}"));
-                    journal.outside(now.send(tree, wait.node, Request::Command(answer))).await.expect("posted");
+                    journal
+                        .outside(now.send(tree, wait.node, Request::Command(answer)))
+                        .await
+                        .expect("posted");
                 }
             }
             Err(error) => {

@@ -56,13 +56,16 @@ fn workers() -> Value {
 
 #[test]
 fn a_text_as_one_document_and_as_a_stream() {
-    check(&json!({"model": "mock-txt-t3", "messages": []}), expect![[r#"
+    check(
+        &json!({"model": "mock-txt-t3", "messages": []}),
+        expect![[r#"
         HTTP/1.1 200 OK
         content-type: application/json
         x-request-id: req_1
         content-length: 301
 
-        {"id":"chatcmpl-1","object":"chat.completion","created":1700000000,"model":"mock-txt-t3","choices":[{"index":0,"message":{"role":"assistant","content":"token token token ","refusal":null},"logprobs":null,"finish_reason":"stop"}],"usage":{"prompt_tokens":100,"completion_tokens":20,"total_tokens":120}}"#]]);
+        {"id":"chatcmpl-1","object":"chat.completion","created":1700000000,"model":"mock-txt-t3","choices":[{"index":0,"message":{"role":"assistant","content":"token token token ","refusal":null},"logprobs":null,"finish_reason":"stop"}],"usage":{"prompt_tokens":100,"completion_tokens":20,"total_tokens":120}}"#]],
+    );
     check(
         &json!({"model": "mock-txt-t2-c4", "messages": [], "stream": true, "stream_options": {"include_usage": true}}),
         expect![[r#"
@@ -95,18 +98,23 @@ fn a_text_as_one_document_and_as_a_stream() {
 fn a_supervisor_hands_off_twice_and_ends() {
     let mut request =
         json!({"model": "mock-sup", "messages": [{"role": "user", "content": "go"}], "tools": workers()});
-    check(&request, expect![[r#"
+    check(
+        &request,
+        expect![[r#"
         HTTP/1.1 200 OK
         content-type: application/json
         x-request-id: req_1
         content-length: 399
 
-        {"id":"chatcmpl-1","object":"chat.completion","created":1700000000,"model":"mock-sup","choices":[{"index":0,"message":{"role":"assistant","content":null,"refusal":null,"tool_calls":[{"id":"call_1_0","type":"function","function":{"name":"transfer_to_worker_a","arguments":"{}"}}]},"logprobs":null,"finish_reason":"tool_calls"}],"usage":{"prompt_tokens":100,"completion_tokens":20,"total_tokens":120}}"#]]);
+        {"id":"chatcmpl-1","object":"chat.completion","created":1700000000,"model":"mock-sup","choices":[{"index":0,"message":{"role":"assistant","content":null,"refusal":null,"tool_calls":[{"id":"call_1_0","type":"function","function":{"name":"transfer_to_worker_a","arguments":"{}"}}]},"logprobs":null,"finish_reason":"tool_calls"}],"usage":{"prompt_tokens":100,"completion_tokens":20,"total_tokens":120}}"#]],
+    );
     let done = |name: &str| json!({"role": "assistant", "tool_calls": [{"id": "c", "type": "function", "function": {"name": name, "arguments": "{}"}}]});
     let history = request["messages"].as_array_mut().expect("a list");
     history.push(done("transfer_to_worker_a"));
     request["stream"] = json!(true);
-    check(&request, expect![[r#"
+    check(
+        &request,
+        expect![[r#"
         HTTP/1.1 200 OK
         content-type: text/event-stream; charset=utf-8
         cache-control: no-cache
@@ -126,16 +134,20 @@ fn a_supervisor_hands_off_twice_and_ends() {
 
         0
 
-    "#]]);
+    "#]],
+    );
     request["messages"].as_array_mut().expect("a list").push(done("transfer_to_worker_b"));
     request["stream"] = json!(false);
-    check(&request, expect![[r#"
+    check(
+        &request,
+        expect![[r#"
         HTTP/1.1 200 OK
         content-type: application/json
         x-request-id: req_1
         content-length: 324
 
-        {"id":"chatcmpl-1","object":"chat.completion","created":1700000000,"model":"mock-sup","choices":[{"index":0,"message":{"role":"assistant","content":"FINAL: both workers have reported. TERMINATE","refusal":null},"logprobs":null,"finish_reason":"stop"}],"usage":{"prompt_tokens":100,"completion_tokens":20,"total_tokens":120}}"#]]);
+        {"id":"chatcmpl-1","object":"chat.completion","created":1700000000,"model":"mock-sup","choices":[{"index":0,"message":{"role":"assistant","content":"FINAL: both workers have reported. TERMINATE","refusal":null},"logprobs":null,"finish_reason":"stop"}],"usage":{"prompt_tokens":100,"completion_tokens":20,"total_tokens":120}}"#]],
+    );
 }
 
 #[test]
