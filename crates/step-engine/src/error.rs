@@ -33,7 +33,7 @@ pub(crate) enum Problem {
 /// Why the engine could not go on, as a closed set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
-    /// The journal refused; see [`Error::journal`].
+    /// The journal refused: the reason.
     Journal(JournalErrorKind),
     /// A kind of run or a version of a record that this program does not know: a newer one wrote it.
     Newer,

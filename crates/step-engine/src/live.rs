@@ -146,6 +146,9 @@ pub struct Subscription {
     version: u64,
     queue: VecDeque<LiveEvent>,
     receiver: broadcast::Receiver<LiveEvent>,
+    /// Partial results to be handed out once the records before them were read. Kept here while that is under
+    /// way: whoever waits may give up, and what was received since follows only after it.
+    behind: Option<VecDeque<LiveEvent>>,
     /// How much of each open effect's text was handed out: the attempt, and bytes by channel.
     shown: BTreeMap<(NodeId, EffectKey), (u32, BTreeMap<SmolStr, usize>)>,
 }
@@ -153,9 +156,16 @@ pub struct Subscription {
 impl Subscription {
     pub(crate) async fn open(live: Arc<Live>, journal: Arc<dyn Journal>, after: u64) -> Result<Self, Error> {
         let (_, partials, receiver) = live.attach();
-        let mut subscription =
-            Self { live, journal, version: after, queue: VecDeque::new(), receiver, shown: BTreeMap::new() };
-        subscription.catch_up(partials).await?;
+        let mut subscription = Self {
+            live,
+            journal,
+            version: after,
+            queue: VecDeque::new(),
+            receiver,
+            behind: Some(partials),
+            shown: BTreeMap::new(),
+        };
+        subscription.catch_up().await?;
         Ok(subscription)
     }
 
@@ -164,7 +174,8 @@ impl Subscription {
         self.version
     }
 
-    /// Waits for the next event. Never ends by itself: whoever watches knows which record it waits for.
+    /// Waits for the next event. Never ends by itself: whoever watches knows which record it waits for. Giving
+    /// up waiting loses nothing.
     ///
     /// # Errors
     /// When the journal cannot be read.
@@ -196,17 +207,20 @@ impl Subscription {
                     }
                 }
             }
+            if self.behind.is_some() {
+                self.catch_up().await?;
+                continue;
+            }
             tokio::select! {
                 biased;
                 received = self.receiver.recv() => match received {
                     Ok(event) => self.queue.push_back(event),
                     Err(broadcast::error::RecvError::Lagged(_) | broadcast::error::RecvError::Closed) => {
                         let (_, partials, receiver) = self.live.attach();
-                        self.receiver = receiver;
-                        self.catch_up(partials).await?;
+                        (self.receiver, self.behind) = (receiver, Some(partials));
                     }
                 },
-                () = self.journal.appended(self.live.tree, self.version) => self.catch_up(VecDeque::new()).await?,
+                () = self.journal.appended(self.live.tree, self.version) => self.behind = Some(VecDeque::new()),
             }
         }
     }
@@ -222,14 +236,14 @@ impl Subscription {
         (!delta.text.is_empty()).then_some(LiveEvent::Delta(delta))
     }
 
-    async fn catch_up(&mut self, partials: VecDeque<LiveEvent>) -> Result<(), Error> {
+    async fn catch_up(&mut self) -> Result<(), Error> {
         let tree = self.live.tree;
         let loaded = self.journal.load(tree, self.version).await.map_err(|error| Error::new(tree, error))?;
         let records = codec::decode(tree, self.version, loaded)?;
         if !records.is_empty() {
             self.queue.push_back(LiveEvent::Records(self.version + records.len() as u64, records.into()));
         }
-        for partial in partials {
+        for partial in self.behind.take().unwrap_or_default() {
             self.queue.extend(self.unseen(partial));
         }
         Ok(())

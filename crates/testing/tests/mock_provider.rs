@@ -397,7 +397,7 @@ fn an_echo_is_written_from_the_prompt() {
     };
     let prompt = "<request>\nA tea timer with bells\n</request>\nWrite at most 90 words.\nUse exactly these headings, in this order:\n## Goal\n## Risks\n";
     let text = say(prompt);
-    assert!(text.starts_with("*echo-") && text.contains("“tea timer”") && text.contains("“bells”"), "{text}");
+    assert!(text.starts_with("*echo-") && text.contains("tea timer") && text.contains("bells"), "{text}");
     assert_eq!(
         text.lines().filter(|line| line.starts_with("## ")).collect::<Vec<_>>(),
         ["## Goal", "## Risks"]
