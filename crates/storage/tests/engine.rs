@@ -4,7 +4,7 @@
 
 mod bed;
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use bed::{Place, run, tree};
 use serde::{Deserialize, Serialize};
@@ -210,6 +210,45 @@ fn a_run_is_watched_from_elsewhere_without_a_gap() {
         };
         let (_, seen) = tokio::join!(driving, seeing);
         let all = here.records(tree(1), 0).await.expect("they read back");
+        assert_eq!(seen, all.into_iter().map(|record| record.fact).collect::<Vec<_>>());
+    });
+}
+
+/// A watcher that lags is caught up from the journal, and whoever waits for it may give up in the middle of
+/// that. Would fail if what it was to be caught up with were lost then.
+#[test]
+fn a_watcher_that_gives_up_waiting_loses_nothing() {
+    let place = Place::new();
+    run(async {
+        let engine = Engine::new(Arc::new(place.open()), kinds(), || Timestamp::from_millis(1_000));
+        engine.start(tree(1), start(1_200, 20)).await.expect("it starts");
+        let mut watching = engine.subscribe(tree(1), 0).await.expect("it is there");
+        // More appends than a watcher may lag behind.
+        drive(&engine, 1).await;
+        let mut seen = Vec::new();
+        let mut take = |event| {
+            if let LiveEvent::Records(_, records) = event {
+                seen.extend(records.iter().map(|record| record.fact.clone()));
+            }
+        };
+        while let Ok(event) = tokio::time::timeout(Duration::ZERO, watching.next()).await {
+            take(event.expect("it goes on"));
+        }
+        // A few more appends are there before anybody looks again.
+        let yes = Json::of(&true).expect("a command");
+        engine.send(tree(1), NodeId::ROOT, Request::Command(yes)).await.expect("it is posted");
+        let parked = engine.journal().list(None, 1).await.expect("it lists").remove(0).version;
+        let suspend = CancellationToken::new();
+        let enough = async {
+            engine.journal().appended(tree(1), parked + 20).await;
+            suspend.cancel();
+        };
+        let (driven, ()) = tokio::join!(engine.drive(tree(1), &suspend), enough);
+        assert_eq!(driven.expect("it is driven"), Driven::Suspended);
+        let all = engine.records(tree(1), 0).await.expect("they read back");
+        while watching.version() < all.len() as u64 {
+            take(watching.next().await.expect("it goes on"));
+        }
         assert_eq!(seen, all.into_iter().map(|record| record.fact).collect::<Vec<_>>());
     });
 }
