@@ -230,7 +230,7 @@ async fn a_character_cut_by_the_network_is_whole() {
     assert_eq!(texts, ["答案🦀"]);
 }
 
-/// G01-05 E: a server may keep the socket open after the end.
+/// A server may keep the socket open after the end.
 #[tokio::test]
 async fn the_end_is_not_waited_for() {
     let start = std::time::Duration::from_secs(2);

@@ -57,7 +57,7 @@ fn calls(calls: &str) -> String {
 const STOP: &str = r#"{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}"#;
 const USAGE: &str = r#"{"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}}"#;
 
-/// G01-05: which endings are complete and which are cut off.
+/// Which endings are complete and which are cut off.
 #[test]
 fn endings() {
     let hello = words("Hello");
@@ -97,7 +97,7 @@ fn endings() {
     );
 }
 
-/// G01-05 E: after `[DONE]` nothing is waited for.
+/// After `[DONE]` nothing is waited for.
 #[test]
 fn done_is_the_end_while_the_socket_stays_open() {
     let mut decoder = Decoder::new(ModelId::new("test", "m"), "p", &Quirks::default());
@@ -107,7 +107,7 @@ fn done_is_the_end_while_the_socket_stays_open() {
     assert!(decoder.is_complete());
 }
 
-/// G01-04 and its kin: a failure inside a 200 is one, before and after words.
+/// A failure inside a 200 is one, before and after words.
 #[test]
 fn failures_inside_a_stream() {
     let error = r#"{"error":{"message":"Overloaded","type":"overloaded_error"}}"#;
@@ -168,7 +168,7 @@ fn failures_inside_a_stream() {
     );
 }
 
-/// G01-07 (empty finish reasons) and G01-08 (unknown ones, streamed and whole), and what providers say.
+/// Empty finish reasons, unknown ones, streamed and whole, and what providers say.
 #[test]
 fn finish_reasons() {
     let ends = |reason: &str| {
@@ -228,7 +228,7 @@ fn finish_reasons() {
     .assert_eq(&heard(&whole[..60], &[]));
 }
 
-/// G02-01: absent arguments are none; anything broken stays as it came.
+/// Absent arguments are none; anything broken stays as it came.
 #[test]
 fn arguments_of_every_form() {
     for arguments in [r#","arguments":"""#, r#","arguments":"  ""#, r#","arguments":null"#, ""] {
@@ -257,7 +257,7 @@ fn arguments_of_every_form() {
     );
 }
 
-/// G02-03, G02-06 and what servers leave out or repeat.
+/// What servers leave out or repeat in calls costs none and doubles none.
 #[test]
 fn calls_are_told_apart() {
     // Later deltas send an empty name and id.

@@ -59,8 +59,8 @@ fn a_plain_request() {
     );
 }
 
-/// Invariant 4 (each call has one result, in order), G02-05 and G02-06 (ids are distinct whatever they were),
-/// and arguments as approved, byte for byte.
+/// Invariants 4 (each call has one result, in order) and 14 (arguments byte for byte); ids are distinct whatever
+/// they were.
 #[test]
 fn calls_are_answered_right_after_their_message() {
     let request = ChatRequest {

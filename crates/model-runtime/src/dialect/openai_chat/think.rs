@@ -108,7 +108,7 @@ mod tests {
         (thoughts, words)
     }
 
-    /// Users saw `</thi` in answers where the tag was searched for delta by delta (G01-12).
+    /// Users saw `</thi` in answers where the tag was searched for delta by delta.
     #[test]
     fn tags_are_found_whatever_their_cut() {
         let check = |text: &str, thoughts: &str, words: &str| {
@@ -123,7 +123,7 @@ mod tests {
         check("<think>open </thi", "open </thi", "");
     }
 
-    /// Would fail if what is held grew with the thoughts: cost would be quadratic (G01-12).
+    /// Would fail if what is held grew with the thoughts: cost would be quadratic.
     #[test]
     fn a_long_thought_holds_back_one_partial_tag() {
         let mut tags = ThinkTags::default();
