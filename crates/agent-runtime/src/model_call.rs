@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures_util::StreamExt;
 use smol_str::SmolStr;
-use thermidor_context_engine::{ContextEngine, View};
+use thermidor_context_engine::{ContextEngine, Room, View};
 use thermidor_model_runtime::{ChatEvent, ChatModel, ChatRequest, Error, StreamEnd, StreamEnding};
 use thermidor_step_engine::EffectContext;
 use thermidor_tools::Registry;
@@ -54,6 +54,7 @@ pub(crate) async fn call_model(call: ModelCall, view: Option<View>) -> ModelRepl
     ModelReply { reply, call: report }
 }
 
+/// Calls the model; if it counts a prompt too long that was taken to fit, once more with half of it.
 async fn attempt(
     call: &ModelCall,
     model: &dyn ChatModel,
@@ -61,8 +62,31 @@ async fn attempt(
     began: Timestamp,
     report: &mut CallReport,
 ) -> Reply {
+    let room = room(model.card());
+    match ask(call, model, view.clone(), room, began, report).await {
+        Err((error, taken)) if error.kind() == FailureKind::ContextTooLong => {
+            // Our count was an estimate, and off: for some languages others' vocabularies need twice as many.
+            let window = model.card().context_window;
+            let squeezed = Room { answer: window.saturating_sub(Tokens(taken.0 / 2)) };
+            let again = ask(call, model, view, squeezed, began, report).await;
+            again.unwrap_or_else(|(error, _)| Reply::Failed(error.to_failure(), Usage::default()))
+        }
+        Err((error, _)) => Reply::Failed(error.to_failure(), Usage::default()),
+        Ok(reply) => reply,
+    }
+}
+
+/// Makes the prompt that leaves `keep` free, and calls the model with it. The error comes with the tokens that the
+/// prompt was taken to have.
+async fn ask(
+    call: &ModelCall,
+    model: &dyn ChatModel,
+    view: View,
+    keep: Room,
+    began: Timestamp,
+    report: &mut CallReport,
+) -> Result<Reply, (Error, Tokens)> {
     let card = model.card();
-    let room = room(card);
     let offered: Vec<ToolSchema> = match call.offer {
         Offer::Tools => call.tools.schemas(),
         Offer::Nothing => Vec::new(),
@@ -70,10 +94,10 @@ async fn attempt(
     let cut = |partial: Partial, input| Reply::CutOff(partial.cut_off(card, input), Cut::Cancelled);
     let prompt = tokio::select! {
         biased;
-        () = call.context.cancelled() => return cut(Partial::default(), Tokens(0)),
-        prompt = call.engine.prompt(view, offered, room) => match prompt {
+        () = call.context.cancelled() => return Ok(cut(Partial::default(), Tokens(0))),
+        prompt = call.engine.prompt(view, offered, keep) => match prompt {
             Ok(prompt) => prompt,
-            Err(error) => return Reply::Failed(Failure::from(&error), Usage::default()),
+            Err(error) => return Ok(Reply::Failed(Failure::from(&error), Usage::default())),
         },
     };
     let input = prompt.report.total;
@@ -81,13 +105,16 @@ async fn attempt(
     report.context = Json::of(&prompt.report).unwrap_or_default();
     // Unique among all runs: it names the call to whoever counts tries. The machine gives calls their ids.
     let call_prefix = SmolStr::from(call.context.idempotency_key().as_str());
+    // Another prompt is another request, also to a provider that recognises repeated ones.
+    let shorter = if keep == room(card) { "" } else { "/shorter" };
+    let key = format!("{}{shorter}", call.context.idempotency_key()).into();
     let request = ChatRequest {
         messages: prompt.messages,
         tools: prompt.tools,
-        max_output: Some(room.answer),
+        max_output: Some(room(card).answer),
         temperature: call.spec.temperature,
         call_prefix: call_prefix.clone(),
-        idempotency_key: Some(call.context.idempotency_key()),
+        idempotency_key: Some(key),
         ..ChatRequest::default()
     };
     let mut partial = Partial::default();
@@ -96,11 +123,11 @@ async fn attempt(
         () = call.context.cancelled() => None,
         end = listen(call, model, request, began, report, &mut partial) => Some(end),
     };
-    report.attempts = call.tries.as_ref().and_then(|tries| tries.take(&call_prefix)).unwrap_or(1);
+    report.attempts += call.tries.as_ref().and_then(|tries| tries.take(&call_prefix)).unwrap_or(1);
     match end {
-        None => cut(partial, input),
-        Some(Ok(end)) => ended(end, &call.tools),
-        Some(Err(error)) => Reply::Failed(error.to_failure(), Usage::default()),
+        None => Ok(cut(partial, input)),
+        Some(Ok(end)) => Ok(ended(end, &call.tools)),
+        Some(Err(error)) => Err((error, input)),
     }
 }
 

@@ -274,6 +274,34 @@ async fn a_prompt_that_cannot_fit_fails_clearly() {
     assert_eq!(model.requests().len(), 0);
 }
 
+/// Would fail if a count of ours that is off for somebody's vocabulary ended the run, though there is enough to cut.
+#[tokio::test(start_paused = true)]
+async fn a_prompt_that_the_provider_counts_too_long_is_made_again_with_half_of_it() {
+    let strict = |request: &thermidor_model_runtime::ChatRequest| {
+        let length: usize = request.messages.iter().map(|message| message.text().len()).sum();
+        if length > 14_000 {
+            Reply::Fails(FailureKind::ContextTooLong)
+        } else {
+            Reply::Says("Short enough.".into())
+        }
+    };
+    let model = ScriptedModel::answering("test/one", strict).with_window(Tokens(8_000));
+    let engine = engine(setup(&model));
+    let text = "word ".repeat(8_000);
+    let output_of_others =
+        UpstreamOutput { id: "plan".into(), title: "Plan".into(), member: "Bob".into(), text: text.into() };
+    start(&engine, ada(json!({})), Assignment { upstream: vec![output_of_others], ..tea() }).await;
+    assert_eq!(ended(&engine).await.status, EndStatus::Done);
+    let lengths: Vec<usize> = model
+        .requests()
+        .iter()
+        .map(|request| request.messages.iter().map(|it| it.text().len()).sum())
+        .collect();
+    assert!(matches!(lengths[..], [long, short] if long > 14_000 && short < long), "{lengths:?}");
+    let limits: Vec<_> = model.requests().iter().map(|request| request.max_output).collect();
+    assert_eq!(limits[0], limits[1], "the answer may be as long as before");
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_stop_keeps_what_was_said_and_what_it_cost() {
     let model = ScriptedModel::new("test/one").says("one two three four").paced(Duration::from_secs(1));

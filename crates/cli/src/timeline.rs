@@ -41,7 +41,7 @@ pub(crate) struct Row {
     pub(crate) status: Option<EndStatus>,
     pub(crate) usage: Usage,
     pub(crate) tries: u32,
-    pub(crate) repaired: bool,
+    pub(crate) repair: Option<&'static str>,
     pub(crate) unfit: usize,
 }
 
@@ -91,7 +91,7 @@ impl Timeline {
                     status: None,
                     usage: Usage::default(),
                     tries: 0,
-                    repaired: false,
+                    repair: None,
                     unfit: 0,
                 });
             }
@@ -103,7 +103,12 @@ impl Timeline {
             }
             RunEventKind::RepairAsked { turn, member, .. } => {
                 if let Some(row) = self.row(*turn, member) {
-                    row.repaired = true;
+                    row.repair = Some("repair asked");
+                }
+            }
+            RunEventKind::AnswerRepaired { turn, member, better, .. } => {
+                if let Some(row) = self.row(*turn, member) {
+                    row.repair = Some(if *better { "repaired" } else { "repair no better" });
                 }
             }
             RunEventKind::TurnEnded { turn, member, status, usage, unfit, .. } => {
@@ -160,9 +165,7 @@ impl Row {
         if self.tries > 0 {
             marks.push(crate::words::count(self.tries, "retry").replace("retrys", "retries"));
         }
-        if self.repaired {
-            marks.push("repaired".to_owned());
-        }
+        marks.extend(self.repair.map(str::to_owned));
         if self.unfit > 0 {
             marks.push(crate::words::count(self.unfit as u64, "fault"));
         }

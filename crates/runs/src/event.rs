@@ -117,6 +117,9 @@ pub enum RunEventKind {
         member: MemberId,
         /// Why.
         failure: Failure,
+        /// How the prompt was made, when it came to one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        context: Option<Box<Report>>,
     },
     /// A model wants a tool called.
     ToolCalled {

@@ -1,6 +1,6 @@
 use thermidor_agent_runtime::AgentOutput;
-use thermidor_group_orchestration::{GroupOutput, StageOutput};
-use thermidor_step_engine::End;
+use thermidor_group_orchestration::{GroupMachine, GroupOutput, StageOutput};
+use thermidor_step_engine::{End, Machine as _};
 use thermidor_types::{Failure, Json, Text, Usage};
 
 /// What a run made.
@@ -19,7 +19,7 @@ impl Output {
     pub(crate) fn read(kind: &str, end: &End) -> Result<Self, serde_json::Error> {
         match kind {
             _ if end.output == Json::default() => Ok(Self::Nothing),
-            "group" => end.output.read().map(|output| Self::Group(Box::new(output))),
+            GroupMachine::KIND => end.output.read().map(|output| Self::Group(Box::new(output))),
             _ => end.output.read().map(|output| Self::Agent(Box::new(output))),
         }
     }

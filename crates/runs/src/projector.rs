@@ -172,7 +172,8 @@ impl Projector {
                 (!instruction.is_empty()).then(|| Kind::Decided { instruction: instruction.into(), because })
             }
             GroupFact::DecisionUnfit { failure } => {
-                Some(Kind::ModelFailed { turn: known.turn, member: known.member.clone(), failure })
+                let (turn, member) = (known.turn, known.member.clone());
+                Some(Kind::ModelFailed { turn, member, failure, context: None })
             }
             GroupFact::TurnBegan { turn, member, stage, title, .. } => {
                 let name = known.names.get(&member).cloned().unwrap_or_else(|| member.as_str().into());
@@ -246,11 +247,12 @@ impl Projector {
                 Kind::AnswerRepaired { turn, member, better, faults }
             }
             AgentFact::Failed { failure } => {
+                let context = known.context.take();
                 if root {
                     let (status, reason, text) = (EndStatus::Failed, None, Text::default());
                     self.end = Some(RootEnd { status, reason, failure: Some(failure.clone()), text });
                 }
-                Kind::ModelFailed { turn, member, failure }
+                Kind::ModelFailed { turn, member, failure, context }
             }
             AgentFact::Ended { status, reason } => {
                 let text =

@@ -1,6 +1,6 @@
-use thermidor_agent_runtime::{AgentCommand, AgentSpec, Assignment};
-use thermidor_group_orchestration::{GroupCommand, GroupSpec};
-use thermidor_step_engine::{Limits, Start};
+use thermidor_agent_runtime::{AgentCommand, AgentMachine, AgentSpec, Assignment};
+use thermidor_group_orchestration::{GroupCommand, GroupMachine, GroupSpec};
+use thermidor_step_engine::{Limits, Machine as _, Start};
 use thermidor_types::{Json, Text};
 
 use crate::Error;
@@ -55,7 +55,7 @@ impl RunRequest {
         let json = |value: Result<Json, serde_json::Error>| value.map_err(Error::configuration);
         Ok(match work {
             Work::Group(group) => Start {
-                kind: "group".into(),
+                kind: GroupMachine::KIND.into(),
                 spec: json(Json::of(&group))?,
                 command: json(Json::of(&GroupCommand::start(request)))?,
                 limits,
@@ -64,7 +64,7 @@ impl RunRequest {
             Work::Agent(agent) => {
                 let assignment = Assignment { request, ..Assignment::default() };
                 Start {
-                    kind: "agent".into(),
+                    kind: AgentMachine::KIND.into(),
                     spec: json(Json::of(&agent))?,
                     command: json(Json::of(&AgentCommand::Start(Box::new(assignment))))?,
                     limits,

@@ -1,7 +1,7 @@
 use std::{fmt, sync::Arc};
 
 use smol_str::SmolStr;
-use thermidor_step_engine::{Driven, End, Engine, Limits, NodeId, Request, Wait};
+use thermidor_step_engine::{Driven, End, Engine, NodeId, Request, Wait};
 use thermidor_types::{Clock, Text, TreeId};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -87,15 +87,6 @@ impl Run {
     /// When the store cannot be written.
     pub async fn stop(&self) -> Result<(), Error> {
         self.engine.send(self.id, NodeId::ROOT, Request::Stop).await?;
-        Ok(())
-    }
-
-    /// Bounds the run by other limits from now on.
-    ///
-    /// # Errors
-    /// When the store cannot be written.
-    pub async fn set_limits(&self, limits: Limits) -> Result<(), Error> {
-        self.engine.send(self.id, NodeId::ROOT, Request::Limits(Box::new(limits))).await?;
         Ok(())
     }
 

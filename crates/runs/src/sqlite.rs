@@ -27,12 +27,16 @@ impl RunsBuilder {
 #[async_trait]
 impl Leases for thermidor_storage::Leases {
     async fn take(&self, run: TreeId) -> Result<Option<Box<dyn Any + Send>>, String> {
-        let lease = self.try_lease(run).map_err(|error| error.to_string())?;
+        // It may have to wait for whoever looks at the lease just now.
+        let leases = self.clone();
+        let taken = tokio::task::spawn_blocking(move || leases.try_lease(run)).await;
+        let lease = taken.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?;
         Ok(lease.map(|lease| Box::new(lease) as Box<dyn Any + Send>))
     }
 
     async fn is_taken(&self, run: TreeId) -> bool {
-        // A lease that cannot be read is somebody's: a run is not called dead on a guess.
+        // A look at one file: handing it to another thread would cost more. A lease that cannot be read is
+        // somebody's: a run is not called dead on a guess.
         self.is_leased(run).unwrap_or(true)
     }
 }

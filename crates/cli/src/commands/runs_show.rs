@@ -117,18 +117,26 @@ fn draw(run: TreeId, timeline: &Timeline, state: &str, paint: Paint) -> String {
 fn contexts(events: &[RunEvent], wanted: u32, run: TreeId) -> Result<String, Trouble> {
     let mut text = String::new();
     for event in events {
-        let RunEventKind::Said { turn, member, call, ending, model, usage, context, .. } = &event.kind else {
-            continue;
+        let context = match &event.kind {
+            RunEventKind::Said { turn, member, call, ending, model, usage, context, .. }
+                if *turn == wanted =>
+            {
+                let model = model.as_ref().map(|model| format!(", {model}")).unwrap_or_default();
+                let how = match ending {
+                    Ending::Finished => "",
+                    Ending::Length => ", ended at the longest answer allowed",
+                    Ending::CutOff => ", cut off",
+                };
+                let _ =
+                    writeln!(text, "turn {turn}, {member}, call {call}{model}: {}{how}", words::usage(usage));
+                context
+            }
+            RunEventKind::ModelFailed { turn, member, failure, context } if *turn == wanted => {
+                let _ = writeln!(text, "turn {turn}, {member}: {}", words::one_line(&failure.to_string()));
+                context
+            }
+            _ => continue,
         };
-        if *turn != wanted {
-            continue;
-        }
-        let model = model.as_ref().map(|model| format!(", {model}")).unwrap_or_default();
-        let cut = match ending {
-            Ending::Finished => "",
-            _ => ", cut off",
-        };
-        let _ = writeln!(text, "turn {turn}, {member}, call {call}{model}: {}{cut}", words::usage(usage));
         match context {
             Some(report) => drop(writeln!(text, "{report}\n")),
             None => drop(writeln!(text, "(no report was kept of this call)\n")),

@@ -43,7 +43,7 @@ pub(super) fn line(screen: Screen, progress: &Progress, event: &RunEvent, detail
                 of(*turn, member)
             )))
         }
-        RunEventKind::ModelFailed { turn, member, failure } => {
+        RunEventKind::ModelFailed { turn, member, failure, .. } => {
             let what = format!("✗ {}: {}", of(*turn, member), words::one_line(&failure.to_string()));
             Some(paint.red(&what))
         }

@@ -70,7 +70,9 @@ impl Said {
         if message.len() < self.message.len() {
             message.push('…');
         }
-        Fault { kind, code: self.codes.into_iter().next(), message }
+        // A number says no more than the status does.
+        let telling = self.codes.iter().find(|code| code.parse::<u16>().is_err()).cloned();
+        Fault { kind, code: telling.or_else(|| self.codes.into_iter().next()), message }
     }
 }
 
