@@ -75,3 +75,7 @@ pub use spec::{
     AgentCommand, AgentOutput, AgentSpec, Assignment, Contract, FrozenSkill, Resolution, UpstreamOutput,
 };
 pub use state::AgentState;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

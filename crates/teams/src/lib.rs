@@ -43,3 +43,7 @@ pub use library::{Entry, Library, Origin};
 pub use localised::Localised;
 pub use team::Team;
 pub use thermidor_context_engine::Language;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
