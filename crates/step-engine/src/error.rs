@@ -1,20 +1,34 @@
+use std::fmt;
+
 use smol_str::SmolStr;
 use thermidor_types::TreeId;
 
 use crate::{JournalError, JournalErrorKind};
 
 /// Why the engine could not go on. The journal is as it was after the last successful append.
-#[derive(Debug, thiserror::Error)]
-#[error("run {tree}: {problem}")]
+///
+/// What a journal says of its error stands in the text; its source is what lies under that.
+#[derive(Debug)]
 pub struct Error {
     tree: TreeId,
-    #[source]
     problem: Problem,
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "run {}: {}", self.tree, self.problem)
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        std::error::Error::source(&self.problem)
+    }
 }
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Problem {
-    #[error("{0}")]
+    #[error(transparent)]
     Journal(#[from] JournalError),
     #[error("this program knows no runs of kind {0:?}")]
     UnknownKind(SmolStr),
@@ -65,5 +79,21 @@ impl Error {
             Problem::Unreadable { .. } => ErrorKind::Corrupt,
             Problem::Defect { .. } => ErrorKind::Defect,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{error::Error as _, io};
+
+    use super::*;
+
+    /// Would fail if a person who prints an error with its sources read the same words twice.
+    #[test]
+    fn an_error_and_its_source_say_everything_once() {
+        let journal = JournalError::new(JournalErrorKind::Full).with_source(io::Error::other("no space"));
+        let error = Error::new(TreeId::from(thermidor_types::Uuid::nil()), journal);
+        assert_eq!(error.to_string(), "run 00000000-0000-0000-0000-000000000000: the store is full");
+        assert_eq!(error.source().map(ToString::to_string).as_deref(), Some("no space"));
     }
 }
