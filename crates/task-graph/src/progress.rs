@@ -82,11 +82,6 @@ impl Progress {
         graph.needs(id).find(|need| self.state(need) != NodeState::Done)
     }
 
-    /// The nodes in a state, as declared.
-    pub fn in_state<'a>(&self, graph: &'a TaskGraph, state: NodeState) -> impl Iterator<Item = &'a SmolStr> {
-        graph.ids().filter(move |id| self.state(id) == state)
-    }
-
     /// Whether every node is done.
     pub fn is_complete(&self, graph: &TaskGraph) -> bool {
         graph.ids().all(|id| self.state(id) == NodeState::Done)

@@ -2,7 +2,7 @@ use std::path::Path;
 
 use thermidor_skills::Library as Skills;
 
-use crate::{AgentFile, Error, StageFile, TeamFile, check, library, source};
+use crate::{Error, StageFile, TeamFile, check, library, source};
 
 /// A team whose parts were found and fit together.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,10 +49,5 @@ impl Team {
         self.file.stages.iter().zip(&self.inputs).map(|(stage, inputs)| {
             (stage, inputs.iter().map(|at| self.file.stages[*at].id.as_str()).collect())
         })
-    }
-
-    /// The member that does a stage.
-    pub fn agent_of(&self, stage: &StageFile) -> Option<&AgentFile> {
-        self.file.agents.get(&stage.agent)
     }
 }

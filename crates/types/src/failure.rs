@@ -6,8 +6,7 @@ use crate::Text;
 
 /// Why something failed, as a closed set that programs can branch on.
 ///
-/// Whether to try again and whether to go to another channel are two separate questions, answered by
-/// [`FailureKind::retryable`] and [`FailureKind::failover`].
+/// Whether to try again is answered by [`FailureKind::retryable`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum FailureKind {
     /// The request was malformed or asked for something the other side does not do.
@@ -56,12 +55,6 @@ impl FailureKind {
                 | Self::Timeout
                 | Self::Malformed
         )
-    }
-
-    /// Whether the same request may succeed at another provider or under another key.
-    pub const fn failover(self) -> bool {
-        self.retryable()
-            || matches!(self, Self::Credentials | Self::Quota | Self::NotFound | Self::ContextTooLong)
     }
 
     /// The kind as words, a fragment that reads well after "failed to": `rate limited`.

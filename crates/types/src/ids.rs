@@ -56,10 +56,6 @@ uuid_id! {
     /// Names one command; a command posted twice under one id takes effect once.
     CommandId
 }
-uuid_id! {
-    /// Names a conversation: a tree of messages that runs read and extend.
-    ConversationId
-}
 
 macro_rules! name_id {
     ($(#[$doc:meta])* $name:ident) => {

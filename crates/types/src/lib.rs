@@ -35,7 +35,7 @@ pub use chunked::Chunked;
 pub use content::{Content, Media, MediaSource, Reasoning, media_kind};
 pub use failure::{Failure, FailureKind};
 pub use hash::{ContentHash, ParseHashError};
-pub use ids::{CallId, CommandId, ConversationId, Ids, MemberId, RandomIds, SequentialIds, TreeId};
+pub use ids::{CallId, CommandId, Ids, MemberId, RandomIds, SequentialIds, TreeId};
 pub use json::Json;
 pub use message::{
     AssistantMessage, Ending, Exchange, Message, Origin, OriginKind, Part, Role, SystemMessage, ToolCall,
@@ -49,3 +49,7 @@ pub use text::Text;
 pub use time::{Clock, Timestamp};
 pub use usage::{Measure, Tokens, Usage};
 pub use uuid::Uuid;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
