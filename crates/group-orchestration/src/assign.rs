@@ -1,15 +1,12 @@
 //! What a member is given for its turn, and what is made of what it gives back.
 
-use thermidor_agent_runtime::{AgentCommand, AgentOutput, AgentSpec, Assignment, UpstreamOutput};
-use thermidor_step_engine::{ChildSpec, End, EndStatus, Limits};
+use thermidor_agent_runtime::{
+    AgentCommand, AgentMachine, AgentOutput, AgentSpec, Assignment, UpstreamOutput,
+};
+use thermidor_step_engine::{ChildSpec, End, EndStatus, Limits, Machine as _};
 use thermidor_types::{Failure, FailureKind, Json, Text};
 
-use crate::{GroupCommand, GroupOutput, GroupSpec, GroupState, MemberSpec, Said, Turn};
-
-/// The kind under which agents' runs are stored.
-const AGENT: &str = "agent";
-/// The kind under which groups' runs are stored.
-pub(crate) const GROUP: &str = "group";
+use crate::{GroupCommand, GroupMachine, GroupOutput, GroupSpec, GroupState, MemberSpec, Said, Turn};
 
 /// The child run that a turn is.
 pub(crate) fn child(spec: &GroupSpec, state: &GroupState, turn: &Turn) -> Result<ChildSpec, Failure> {
@@ -28,13 +25,13 @@ pub(crate) fn child(spec: &GroupSpec, state: &GroupState, turn: &Turn) -> Result
                 turn: turn.number,
             };
             let command = AgentCommand::Start(Box::new(assignment));
-            (AGENT, Json::of(&agent).map_err(unfit)?, Json::of(&command).map_err(unfit)?)
+            (AgentMachine::KIND, Json::of(&agent).map_err(unfit)?, Json::of(&command).map_err(unfit)?)
         }
         Some(MemberSpec::Group(group)) => {
             let earlier = turn.again.and_then(|turn| state.turn(turn));
             let finished = earlier.map(|earlier| earlier.said.finished.clone()).unwrap_or_default();
             let command = GroupCommand::Start { request, upstream, finished };
-            (GROUP, Json::of(&**group).map_err(unfit)?, Json::of(&command).map_err(unfit)?)
+            (GroupMachine::KIND, Json::of(&**group).map_err(unfit)?, Json::of(&command).map_err(unfit)?)
         }
         None => {
             let member = &turn.call.member;

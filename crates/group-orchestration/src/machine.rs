@@ -10,13 +10,8 @@ use thermidor_types::{FailureKind, MemberId, Text};
 
 use crate::{
     Error, GroupCommand, GroupEvent, GroupSpec, GroupState, MemberSpec, StageOutput, Supervisor,
-    SupervisorSpec, Supervisors,
-    assign::{self, GROUP},
-    deciding::check,
-    ending::spoke,
-    error::Problem,
-    graph_supervisor::GraphSupervisor,
-    state::Closing,
+    SupervisorSpec, Supervisors, assign, deciding::check, ending::spoke, error::Problem,
+    graph_supervisor::GraphSupervisor, state::Closing,
 };
 
 /// What turns are called among a group's pieces of work: `turn:1`, `turn:2`, ….
@@ -164,7 +159,7 @@ impl Machine for GroupMachine {
     type Outcome = Nothing;
     type Event = GroupEvent;
 
-    const KIND: &'static str = GROUP;
+    const KIND: &'static str = "group";
     const VERSION: u32 = 1;
 
     fn handle(
