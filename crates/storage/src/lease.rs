@@ -17,7 +17,7 @@ use crate::file_error::describe;
 /// A lease is a lock that the operating system holds for a process and takes back when the process dies,
 /// however it dies: a killed process's tree can be taken at once. It spares work and confusion; that two
 /// drivers never both append is the journal's doing.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Leases {
     folder: PathBuf,
 }
@@ -41,7 +41,8 @@ impl Leases {
         Ok(Self { folder })
     }
 
-    /// Takes the lease of a tree; `None` when somebody has it, in this process or another.
+    /// Takes the lease of a tree; `None` when somebody has it, in this process or another. Blocks, up to a few
+    /// milliseconds.
     ///
     /// # Errors
     /// `ReadOnly`, `Full` or `Unavailable` when its file cannot be used.
@@ -59,7 +60,7 @@ impl Leases {
         lease(&path).map_err(|error| describe(&path, error))
     }
 
-    /// Whether somebody has the lease of a tree now.
+    /// Whether somebody has the lease of a tree now. Blocks as long as opening a file does.
     ///
     /// # Errors
     /// `Unavailable` when its file cannot be read.
