@@ -7,7 +7,7 @@ use thermidor_model_runtime::{
     ChatEvent, ChatModel, ChatRequest, Error, ModelRuntime, Provider, RetryPolicy, StreamEnd, StreamEnding,
     Timeouts,
 };
-use thermidor_types::{Currency, FailureKind, Measure, Message, ModelCard, ModelId, Price, Tokens};
+use thermidor_types::{Currency, Ending, FailureKind, Measure, Message, ModelCard, ModelId, Price, Tokens};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
@@ -267,6 +267,37 @@ async fn a_cut_and_a_silence_after_words_are_endings() {
     let times = Timeouts { total: Duration::from_millis(400), ..quick() };
     let (_, end) = answer_within(endless, times).await.expect("words came");
     assert_eq!(kind(&end), FailureKind::Timeout);
+}
+
+/// Would fail if a server that overlooks the longest answer, or a model in a loop there, could spend without end.
+#[tokio::test]
+async fn an_answer_far_beyond_its_limit_is_not_read_on() {
+    let mut endless = vec![stream_head()];
+    endless.extend((0..500).flat_map(|_| [words("again "), Act::Wait(5)]));
+    let server = Server::start(vec![endless]).await;
+    let request = ChatRequest { max_output: Some(Tokens(10)), ..request() };
+    let stream = model(&server.base_url, Timeouts::default(), 1).stream(request).await.expect("words came");
+    let mut events: Vec<_> = stream.collect().await;
+    let Some(ChatEvent::Ended(end)) = events.pop() else { panic!("no end") };
+    assert_eq!((&end.ending, end.message.ending), (&StreamEnding::Length, Ending::Length));
+    let text = end.message.text();
+    assert!((160..400).contains(&text.len()), "ten tokens were asked for: {} bytes", text.len());
+}
+
+/// Would fail if a server that is not started looked like a name that is not known.
+#[tokio::test]
+async fn who_cannot_be_reached_is_named_with_port_and_reason() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let port = listener.local_addr().expect("bound").port();
+    drop(listener);
+    let model = model(&format!("http://127.0.0.1:{port}/v1"), quick(), 1);
+    let error = model.stream(request()).await.err().expect("nobody listens");
+    let start = format!("127.0.0.1:{port} could not be reached: ");
+    assert!(
+        error.message().starts_with(&start) && error.message().contains("refused"),
+        "{}",
+        error.message()
+    );
 }
 
 #[tokio::test]

@@ -10,7 +10,7 @@ use futures_core::{Stream, stream::BoxStream};
 use futures_util::StreamExt;
 use reqwest::Response;
 use secrecy::SecretString;
-use thermidor_types::{Failure, FailureKind};
+use thermidor_types::{Ending, Failure, FailureKind, Tokens};
 use tokio::time::{Instant, Sleep, sleep_until};
 
 use super::{Timeouts, model::redacted};
@@ -29,6 +29,10 @@ const TRAILER: Duration = Duration::from_secs(5);
 /// next call; some servers leave it open instead.
 const LINGER: Duration = Duration::from_millis(50);
 
+/// Bytes of an answer for each token that was allowed, beyond which it is not read on. No honest vocabulary
+/// comes near; a server that overlooks the limit, or a model caught in a loop there, would write for ever.
+const MOST_BYTES_PER_TOKEN: u64 = 16;
+
 /// A response on its way through the decoder.
 ///
 /// It reads what is there before it yields, so that a burst of small chunks is one event. Dropping it
@@ -38,6 +42,8 @@ pub(super) struct Answer {
     decoder: Decoder,
     ready: VecDeque<ChatEvent>,
     ended: bool,
+    /// Bytes that may still come; `None` where the request set no limit.
+    left: Option<u64>,
     key: Option<SecretString>,
     times: Times,
 }
@@ -56,12 +62,14 @@ impl Answer {
         decoder: Decoder,
         allowed: Timeouts,
         start: Instant,
+        most: Option<Tokens>,
         key: Option<SecretString>,
     ) -> Self {
         let alarm = Box::pin(sleep_until(start + allowed.first_event.min(allowed.total)));
         let times = Times { allowed, start, last: None, alarm };
         let body = response.bytes_stream().boxed();
-        Self { body, decoder, ready: VecDeque::new(), ended: false, key, times }
+        let left = most.map(|most| most.0.saturating_mul(MOST_BYTES_PER_TOKEN));
+        Self { body, decoder, ready: VecDeque::new(), ended: false, left, key, times }
     }
 
     /// What the provider said when it failed inside the answer.
@@ -92,6 +100,21 @@ impl Answer {
         }
         cx.waker().wake_by_ref();
         None
+    }
+
+    /// Hands out what was read. Ends the answer where it is far longer than was asked for, as its length does.
+    fn hand_out(&mut self) {
+        let news = self.decoder.events();
+        let length: usize = news.iter().map(length).sum();
+        self.ready.extend(news);
+        self.left = self.left.map(|left| left.saturating_sub(length as u64));
+        if self.left != Some(0) {
+            return;
+        }
+        self.end(Close::EndOfStream);
+        if let Some(ChatEvent::Ended(end)) = self.ready.back_mut() {
+            (end.ending, end.message.ending) = (StreamEnding::Length, Ending::Length);
+        }
     }
 
     fn end(&mut self, close: Close) {
@@ -125,10 +148,19 @@ impl Stream for Answer {
             if let Some(failure) = late {
                 this.end(Close::Broken(failure));
             } else if this.decoder.has_news() {
-                this.ready.extend(this.decoder.events());
+                this.hand_out();
             }
         }
         this.ready.pop_front().map_or(Poll::Pending, |event| Poll::Ready(Some(event)))
+    }
+}
+
+/// What of an event a model wrote, in bytes.
+fn length(event: &ChatEvent) -> usize {
+    match event {
+        ChatEvent::Text(text) | ChatEvent::Reasoning(text) => text.len(),
+        ChatEvent::Call { fragment, .. } => fragment.len(),
+        ChatEvent::Ended(_) => 0,
     }
 }
 

@@ -1,4 +1,4 @@
-use std::{future::Future, sync::Arc};
+use std::{future::Future, iter::successors, sync::Arc};
 
 use async_trait::async_trait;
 use futures_util::{StreamExt, stream};
@@ -87,7 +87,7 @@ impl HttpModel {
     }
 
     fn not_sent(&self, error: reqwest::Error) -> Error {
-        let host = error.url().and_then(Url::host_str).unwrap_or("the provider").to_owned();
+        let host = error.url().map_or_else(|| "the provider".to_owned(), place);
         let (kind, message) = if error.is_timeout() {
             (FailureKind::Timeout, format!("{host} could not be reached in time"))
         } else if error.is_builder() {
@@ -96,7 +96,7 @@ impl HttpModel {
                 format!("no request could be made from {:?}", self.provider.base_url),
             )
         } else if error.is_connect() {
-            (FailureKind::Network, format!("{host} could not be reached"))
+            (FailureKind::Network, format!("{host} could not be reached{}", root_cause(&error)))
         } else {
             (FailureKind::Network, format!("the connection to {host} broke"))
         };
@@ -154,7 +154,8 @@ impl ChatModel for HttpModel {
             return Err(self.error(FailureKind::Malformed, "a web page came instead of an answer"));
         }
         let decoder = Decoder::new(self.card.id.clone(), request.call_prefix, &self.provider.quirks);
-        let mut answer = Answer::new(response, decoder, times, start, self.key.clone());
+        let most = request.max_output;
+        let mut answer = Answer::new(response, decoder, times, start, most, self.key.clone());
         let event = answer.next().await;
         if let Some(ChatEvent::Ended(end)) = &event
             && let Some(failure) = unseen_failure(end)
@@ -170,6 +171,19 @@ impl ChatModel for HttpModel {
         }
         Ok(stream::iter(event).chain(answer).boxed())
     }
+}
+
+/// The host, and the port where it is not the usual one.
+fn place(url: &Url) -> String {
+    let host = url.host_str().unwrap_or_default();
+    url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
+}
+
+/// The innermost reason in words, such as `: Connection refused (os error 111)`: it tells a server that is not
+/// started from a name that is not known.
+fn root_cause(error: &reqwest::Error) -> String {
+    let sources = successors(std::error::Error::source(error), |&error| error.source());
+    sources.last().map(|cause| format!(": {cause}")).unwrap_or_default()
 }
 
 /// `text` without the key, wherever a provider quotes it.
