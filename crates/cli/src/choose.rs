@@ -102,14 +102,19 @@ async fn named(runtime: &ModelRuntime, name: &str, from: &From) -> Result<ModelI
     if name == REHEARSAL {
         return Ok(rehearsal_id());
     }
+    if name.split_once('/').is_some_and(|(provider, _)| provider == REHEARSAL)
+        && name != rehearsal_id().to_string()
+    {
+        let message = format!("model {name:?} ({from}): the rehearsal is one model; write {REHEARSAL}");
+        return Err(Trouble::new(asked_wrong(from), message));
+    }
     let id = match runtime.id(name) {
         Ok(id) => id,
         Err(error) => {
             let local = runtime.providers().find(|row| row.local && row.name == name);
             let Some(local) = local else {
-                let exit = if *from == From::Flag { Exit::Usage } else { Exit::Configuration };
                 return Err(Trouble::new(
-                    exit,
+                    asked_wrong(from),
                     format!("model {name:?} ({from}): {}; see thermidor models ls", error.message()),
                 ));
             };
@@ -127,6 +132,11 @@ async fn named(runtime: &ModelRuntime, name: &str, from: &From) -> Result<ModelI
     };
     ready(runtime, &id)?;
     Ok(id)
+}
+
+/// The exit code of a name that means nothing.
+fn asked_wrong(from: &From) -> Exit {
+    if *from == From::Flag { Exit::Usage } else { Exit::Configuration }
 }
 
 /// Makes sure that a model can be called as far as that can be told without calling it.

@@ -82,15 +82,20 @@ fn remedy(kind: FailureKind) -> (&'static str, Option<&'static str>) {
             ("Check the key's variable (thermidor models ls names it) with thermidor models test.", THEN)
         }
         FailureKind::Quota => ("Top up the account at the provider.", THEN),
-        FailureKind::RateLimited | FailureKind::Overloaded | FailureKind::Server | FailureKind::Malformed => {
+        FailureKind::Malformed => {
+            ("Check the provider's address (thermidor models ls shows it) with thermidor models test.", THEN)
+        }
+        FailureKind::RateLimited | FailureKind::Overloaded | FailureKind::Server => {
             ("Wait a little; thermidor models test shows whether the provider answers again.", THEN)
         }
         FailureKind::Network | FailureKind::Timeout => {
             ("Check the network and the provider's address with thermidor models test.", THEN)
         }
-        FailureKind::NotFound => {
-            ("Start again with another model: -m, and thermidor models ls lists them.", None)
-        }
+        FailureKind::NotFound => (
+            "Start again with another model: -m, and thermidor models ls lists them; or mend the provider's \
+              base_url, if its address is wrong.",
+            None,
+        ),
         FailureKind::ContextTooLong => {
             ("Start again with a model of a larger window, or a shorter request.", None)
         }

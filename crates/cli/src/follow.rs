@@ -1,6 +1,6 @@
 //! Drives a run to its end while showing it.
 
-use std::{path::Path, time::Duration};
+use std::{io, path::Path, time::Duration};
 
 use thermidor_runs::{Ended, Outcome, Run, RunEventKind, delivery};
 use thermidor_step_engine::{EndStatus, LimitKind};
@@ -52,7 +52,9 @@ pub(crate) async fn follow(
 ) -> Result<(), Trouble> {
     let id = run.id();
     let mut limit = None;
-    let seen = watch(&run, &mut *display, &mut interrupts, &mut limit).await;
+    // Whoever read it has gone, or it cannot be written: the second is said, and is no wish to stop.
+    let mut unread = None;
+    let seen = watch(&run, &mut *display, &mut interrupts, &mut limit, &mut unread).await;
     display.close();
     let watched = seen?;
     let outcome = tokio::select! {
@@ -61,7 +63,11 @@ pub(crate) async fn follow(
         () = tokio::time::sleep(GRACE), if watched != Watched::ToTheEnd => Outcome::Suspended,
     };
     if watched == Watched::Unread {
-        return Err(Trouble::quiet(Exit::Stopped));
+        let gone = unread.filter(|error| error.kind() != io::ErrorKind::BrokenPipe);
+        let Some(error) = gone else { return Err(Trouble::quiet(Exit::Stopped)) };
+        let trouble = Trouble::from(error);
+        let message = format!("{}\nThen go on with: thermidor runs resume {}", trouble.message, short(id));
+        return Err(Trouble::new(trouble.exit, message));
     }
     match outcome {
         Outcome::Ended(ended) if ended.end.status == EndStatus::Done => {
@@ -98,6 +104,7 @@ async fn watch(
     display: &mut dyn Display,
     interrupts: &mut Interrupts,
     limit: &mut Option<LimitKind>,
+    unread: &mut Option<io::Error>,
 ) -> Result<Watched, Trouble> {
     let broke_off = |error| broke_off(run.id(), error);
     let mut events = run.events().await.map_err(broke_off)?;
@@ -114,8 +121,9 @@ async fn watch(
                 if let RunEventKind::LimitReached { limit: crossed } = &event.kind {
                     *limit = Some(*crossed);
                 }
-                if watched != Watched::Unread && display.event(&event).is_err() {
+                if watched != Watched::Unread && let Err(error) = display.event(&event) {
                     watched = Watched::Unread;
+                    *unread = Some(error);
                     run.suspend();
                 }
             }

@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use thermidor_skills::Library as Skills;
+use thermidor_skills::{Fault, Library as Skills};
 use thermidor_teams::{ErrorKind, Library, Team};
 
 use crate::{
@@ -25,6 +25,18 @@ impl Shelf {
         let folders: Vec<_> = folders.iter().map(|(origin, path)| (*origin, path.as_path())).collect();
         let teams = Library::open(&folders, &skills);
         Self { skills, teams }
+    }
+
+    /// The faults of skills that this team would use if they could be read.
+    pub(crate) fn left_out<'a>(&'a self, team: &'a Team) -> impl Iterator<Item = &'a Fault> {
+        let skills: Vec<&str> =
+            team.file().agents.values().filter_map(|agent| agent.skill.as_deref()).collect();
+        self.skills.faults.iter().filter(move |fault| {
+            // A skill's folder has its name; the fault is the folder's or its file's.
+            let folders = [Some(fault.path.as_path()), fault.path.parent()].into_iter().flatten();
+            let mut names = folders.filter_map(|folder| folder.file_name()?.to_str());
+            names.any(|name| skills.contains(&name))
+        })
     }
 
     /// The team of this name, or of this path of a file or of a folder with a `team.toml`.

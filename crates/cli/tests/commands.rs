@@ -128,7 +128,7 @@ fn runs_are_listed_drawn_and_followed() {
     assert!(followed.err.contains("✓ 5 Delivery"), "{}", followed.err);
 
     let done = bed.run(&["runs", "resume", "last"]).expect(2);
-    assert!(done.error().contains("is done"), "{}", done.err);
+    assert!(done.error().contains("is done") && done.error().contains("runs tail"), "{}", done.err);
 }
 
 /// Would fail if a file in the user's folder needed more than lying there.
@@ -272,4 +272,29 @@ fn a_closed_pipe_ends_quietly() {
         assert!(!said.err.contains("error") && !said.err.contains("panic"), "{args:?}: {}", said.err);
         assert!(said.code == 0 || said.code == 130, "{args:?}: {}", said.code);
     }
+}
+
+/// Would fail if a full disk under standard output looked like a wish to stop.
+#[test]
+#[cfg(target_os = "linux")]
+fn events_that_cannot_be_written_are_a_failure_and_the_run_can_go_on() {
+    let bed = Bed::new();
+    let mut command = bed.command(&["run", "--json", "-m", "rehearsal", "hi"]);
+    command.stdout(std::fs::File::options().write(true).open("/dev/full").expect("it is there"));
+    let output = command.output().expect("it starts");
+    let err = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{err}");
+    assert!(err.contains("cannot write to standard output") && err.contains("runs resume"), "{err}");
+    bed.run(&["runs", "resume", "last"]).expect(0);
+}
+
+/// Would fail if a skill of one's own that cannot be read gave way to the bundled one in silence.
+#[test]
+fn a_skill_that_cannot_be_read_is_named_by_the_run_that_wants_it() {
+    let bed = Bed::new();
+    bed.write("skills/general-manager/SKILL.md", "no front matter");
+    bed.write("skills/poet/SKILL.md", "no front matter");
+    let said = bed.run(&["run", "-m", "rehearsal", "hi"]).expect(0);
+    assert!(said.err.contains("! left out") && said.err.contains("general-manager/SKILL.md"), "{}", said.err);
+    assert!(!said.err.contains("poet"), "nobody asked for it: {}", said.err);
 }

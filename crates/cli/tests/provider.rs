@@ -151,3 +151,30 @@ fn a_server_on_this_machine_is_found_when_nothing_else_is_set() {
     assert_eq!(mock.stats().requests, asked);
     assert!(bed.run(&["doctor"]).expect(0).out.contains("a server answers at"));
 }
+
+/// Would fail if a stage that is begun again counted as a further one.
+#[test]
+fn stages_keep_their_numbers_when_a_run_goes_on() {
+    let (bed, _mock) = mocked();
+    bed.run(&["run", "-q", "-m", "mock/mock-echo", "--max-turns", "2", "a tea timer"]).expect(5);
+    let said = bed.run(&["runs", "resume", "last", "--max-turns", "20"]).expect(0);
+    for part in ["✓ 3/5 Frontend", "✓ 4/5 Algorithm", "✓ 5/5 Delivery"] {
+        assert!(said.err.contains(part), "{part} is missing: {}", said.err);
+    }
+}
+
+/// Would fail if an address that leads to a website looked like a provider that needs a rest.
+#[test]
+fn a_web_page_points_to_the_address() {
+    let (bed, _mock) = mocked();
+    let said = bed.run(&["run", "-q", "-m", "mock/mock-echo-html", "hi"]).expect(4);
+    assert!(said.err.contains("a web page came") && said.err.contains("provider's address"), "{}", said.err);
+}
+
+/// Would fail if a model in a loop were listened to until the run's time is over.
+#[test]
+fn an_endless_answer_ends_at_a_limit() {
+    let (bed, _mock) = mocked();
+    let said = bed.run(&["run", "-m", "mock/mock-txt-endless", "--max-tokens", "3000", "hi"]).expect(5);
+    assert!(said.error().contains("limit of tokens"), "{}", said.err);
+}

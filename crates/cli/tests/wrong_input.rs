@@ -66,6 +66,11 @@ fn mistakes_are_named_and_nothing_happens() {
         "error: model \"opnai/gpt-5\" (command line): no provider is called opnai; did you mean openai?; see thermidor models ls",
     );
     check(
+        &["run", "hi", "-m", "rehearsal/small"],
+        2,
+        "error: model \"rehearsal/small\" (command line): the rehearsal is one model; write rehearsal",
+    );
+    check(
         &["run", "hi", "-m", "gpt-5-mini"],
         2,
         "error: model \"gpt-5-mini\" (command line): a model is named provider/model; did you mean openai/gpt-5-mini?; see thermidor models ls",

@@ -46,6 +46,13 @@ pub(super) async fn resume(
             format!("run {short} ended at its limit; raise it: thermidor runs resume {short} {flag}");
         return Err(Trouble::usage(message));
     }
+    if summary.row.status.state == TreeState::Ended(EndStatus::Done) {
+        let short = short(run);
+        let message = format!(
+            "run {short} is done: there is nothing to go on with. Its answer: thermidor runs tail {short}"
+        );
+        return Err(Trouble::usage(message));
+    }
     if let Some(folder) = &show.output {
         delivery::check(folder).map_err(|error| Trouble::usage(format!("--output: {error}")))?;
     }

@@ -54,6 +54,10 @@ pub(super) async fn run(args: &Run, settings: &Settings, screen: Screen) -> Resu
     let display = follow::display(screen, &args.show, Some(team.stages().len()));
     if !args.show.quiet {
         introduce(&chosen, &group, screen);
+        for left_out in shelf.left_out(&team) {
+            screen
+                .note(&screen.paint.yellow(&format!("! left out, another of its name is used: {left_out}")));
+        }
     }
     let runs = store::open(&settings.places, chosen.runtime, chosen.tries)?;
     let interrupts = Interrupts::catch()?;

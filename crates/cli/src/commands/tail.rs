@@ -41,6 +41,7 @@ pub(super) async fn tail(
     if answer.is_none() {
         if summary.is_interrupted() || summary.row.status.state == TreeState::Suspended {
             display.note(&format!("Nobody drives this run now. Go on with it: {resume}"));
+            display.note("Waiting until somebody does (Ctrl-C ends the waiting) …");
         }
         let mut events = runs.tail(run, seen).await?;
         let mut ticks = tokio::time::interval(Duration::from_millis(100));

@@ -18,6 +18,8 @@ pub(crate) struct Progress {
     /// The number of stages, where it is known beforehand.
     total: Option<usize>,
     turns: BTreeMap<TurnKey, Turn>,
+    /// Turns that ended undone: their stages are begun again in turns of their own.
+    undone: u32,
     last: Timestamp,
 }
 
@@ -103,10 +105,11 @@ impl Progress {
                 self.turns.values_mut().for_each(|turn| turn.began = turn.began.after(pause));
             }
             RunEventKind::TurnStarted { turn, member, name, title, .. } => {
-                // A stage that is done again counts on: its number is beyond the number of stages.
+                // Of so many stages, this is which: a stage that is begun again is no further one.
+                let number = if self.total.is_some() { turn.saturating_sub(self.undone) } else { *turn };
                 let total =
-                    self.total.filter(|total| usize::try_from(*turn).is_ok_and(|turn| turn <= *total));
-                let heading = Heading { number: *turn, total, title: title.clone(), name: name.clone() };
+                    self.total.filter(|total| usize::try_from(number).is_ok_and(|number| number <= *total));
+                let heading = Heading { number, total, title: title.clone(), name: name.clone() };
                 let known = Turn {
                     heading,
                     began: event.at,
@@ -140,6 +143,7 @@ impl Progress {
             }
             RunEventKind::TurnEnded { turn, member, status, text, usage, .. } => {
                 let known = self.turns.remove(&(*turn, member.clone()))?;
+                self.undone += u32::from(*status != EndStatus::Done);
                 return Some(Finished {
                     heading: known.heading,
                     status: *status,
