@@ -106,7 +106,7 @@ impl Tree {
                     kind: opened.kind.clone(),
                     spec: opened.spec.clone(),
                     parent: opened.parent.clone(),
-                    depth: depth.map_or(0, |parent| parent.book.depth + 1),
+                    depth: depth.map_or(0, |parent| parent.book.depth.saturating_add(1)),
                     limits: opened.limits,
                     open: Open::default(),
                     in_flight: BTreeMap::new(),
@@ -121,14 +121,14 @@ impl Tree {
                 };
                 let run = Run::open(kinds, book)?;
                 self.runs.insert(node, run);
-                self.next_node = self.next_node.max(node.0 + 1);
+                self.next_node = self.next_node.max(node.0.saturating_add(1));
                 if let Some((parent, key)) = &opened.parent {
                     self.dirty.insert(*parent);
                     self.on(*parent, |book| {
                         book.open.insert(key.clone(), 1);
                         book.in_flight.insert(key.clone(), InFlight::Child(node));
                     });
-                    self.on_ancestors(*parent, |book| book.spent.turns += 1);
+                    self.on_ancestors(*parent, |book| book.spent += Spent { turns: 1, ..Spent::default() });
                 }
             }
             Fact::Began => self.on(node, |book| book.command = None),
@@ -140,7 +140,7 @@ impl Tree {
                     book.in_flight.insert(key.clone(), effect);
                 });
                 self.on_ancestors(node, |book| {
-                    book.spent.steps += 1;
+                    book.spent += Spent { steps: 1, ..Spent::default() };
                     if first {
                         book.reserved += *reserve;
                     }

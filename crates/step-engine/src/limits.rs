@@ -129,6 +129,7 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
+/// Adds up to the largest number there is: a damaged record is no reason to panic.
 impl Add for Spent {
     type Output = Self;
     fn add(self, other: Self) -> Self {
@@ -137,8 +138,8 @@ impl Add for Spent {
             (one, other) => one.or(other),
         };
         Self {
-            steps: self.steps + other.steps,
-            turns: self.turns + other.turns,
+            steps: self.steps.saturating_add(other.steps),
+            turns: self.turns.saturating_add(other.turns),
             tokens: self.tokens + other.tokens,
             money,
         }
@@ -172,5 +173,37 @@ impl Limits {
             return Some(LimitKind::Money);
         }
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Invariant 10. Would fail if a limit were open unless somebody sets it. Money has none: prices are not
+    /// always known, and tokens bound it.
+    #[test]
+    fn the_default_bounds_everything_but_money() {
+        let Limits { steps, turns, tokens, money, millis, depth, fan_out, attempts, reserve } =
+            Limits::default();
+        assert!(steps.is_some() && turns.is_some() && tokens.is_some() && millis.is_some());
+        assert!(depth.is_some() && fan_out.is_some() && attempts.is_some());
+        assert_eq!((money, reserve), (None, 1));
+    }
+
+    #[test]
+    fn the_limit_that_is_exceeded_is_told() {
+        let usd = |micros| Money::from_micros(micros, thermidor_types::Currency::USD);
+        let limits = Limits { money: Some(usd(5)), ..Limits::default() };
+        let check = |spent: Spent, expected| assert_eq!(limits.exceeded_by(&spent), expected, "{spent:?}");
+        check(Spent { steps: 1_000, turns: 100, tokens: Tokens(2_000_000), money: Some(usd(5)) }, None);
+        check(Spent { steps: u64::MAX, ..Spent::default() }, Some(LimitKind::Steps));
+        check(Spent { turns: 101, ..Spent::default() }, Some(LimitKind::Turns));
+        check(Spent { tokens: Tokens(2_000_001), ..Spent::default() }, Some(LimitKind::Tokens));
+        check(Spent { money: Some(usd(6)), ..Spent::default() }, Some(LimitKind::Money));
+        let yuan = Money::from_micros(9, thermidor_types::Currency::CNY);
+        check(Spent { money: Some(yuan), ..Spent::default() }, None);
+        let most = Spent { steps: u64::MAX, ..Spent::default() };
+        assert_eq!((most + Spent { steps: 1, ..Spent::default() }).steps, u64::MAX);
     }
 }

@@ -175,7 +175,7 @@ async fn however_an_effect_ends_its_machine_is_told() {
     check(Sort::Deaf, true, Some(100), EndStatus::Stopped, "Some(Unknown)", 900).await;
 }
 
-/// Would fail if an effect that kills its process were tried for ever.
+/// Invariant 10: would fail if an effect that kills its process were tried for ever.
 #[tokio::test(start_paused = true)]
 async fn a_crash_is_answered_by_another_try_only_so_often() {
     let journal = Arc::new(CrashingJournal::new(MemoryJournal::new()));
