@@ -135,7 +135,7 @@ pub struct StageFile {
     /// Whether the last section holds files, each a path and a fenced block.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub files: bool,
-    /// The task, a template over `request`, `outputs.STAGE`, `params.NAME` and `date`.
+    /// What the member is told to do, a template over `request`, `outputs.STAGE`, `params.NAME` and `date`.
     pub prompt: Localised<String>,
 }
 
