@@ -7,7 +7,7 @@ use thermidor_types::{
 use crate::{Draft, ReportLine, Source, TokenCounter, Unit, Verdict, unit::Body, weigh::MESSAGE_FRAME};
 
 /// Kept messages of the history have a line each up to this many; older ones share lines.
-const OWN_LINES: usize = 64;
+const OWN_LINES: usize = 8;
 
 /// The units of each message, in order.
 pub(crate) fn groups(units: &[Unit]) -> impl Iterator<Item = &[Unit]> {
