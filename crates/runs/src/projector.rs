@@ -75,7 +75,7 @@ impl Projector {
             Fact::Opened(opened) => self.opened(node, opened),
             Fact::Happened { version, event } => self.happened(node, *version, event),
             Fact::Started { .. } => {
-                self.spent.steps += 1;
+                self.spent += Spent { steps: 1, ..Spent::default() };
                 Vec::new()
             }
             Fact::Ended { spent, .. } => {
@@ -130,7 +130,7 @@ impl Projector {
         };
         self.nodes.insert(node, known);
         if opened.parent.is_some() {
-            self.spent.turns += 1;
+            self.spent += Spent { turns: 1, ..Spent::default() };
             return Vec::new();
         }
         let command = opened.command.read::<CommandProbe>().unwrap_or_default();
@@ -201,10 +201,13 @@ impl Projector {
         let known = self.nodes.get_mut(&node)?;
         let (turn, member) = (known.turn, known.member.clone());
         Some(match fact {
-            AgentFact::ContextReport { report, .. } => {
-                known.context = report.read().ok();
-                return None;
-            }
+            AgentFact::ContextReport { report, .. } => match report.read() {
+                Ok(report) => {
+                    known.context = report;
+                    return None;
+                }
+                Err(error) => Kind::Unreadable { reason: format!("a context report: {error}").into() },
+            },
             AgentFact::Said { call, text, ending, usage, model, latency, attempts } => {
                 known.said.push(text.clone());
                 let (first_millis, total_millis) = (latency.first_ms, latency.total_ms);
