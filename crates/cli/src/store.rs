@@ -1,6 +1,6 @@
 //! The database of runs, and the leases beside it.
 
-use std::fs;
+use std::{fs::DirBuilder, io, path::Path};
 
 use thermidor_agent_runtime::Tries;
 use thermidor_model_runtime::ModelRuntime;
@@ -16,7 +16,7 @@ use crate::{exit::Trouble, settings::Places};
 /// `Configuration` when the data folder cannot be written, or the database is a newer program's.
 pub(crate) fn open(places: &Places, models: ModelRuntime, tries: Tries) -> Result<Runs, Trouble> {
     let data = &places.data;
-    fs::create_dir_all(data).map_err(|error| {
+    made(data).map_err(|error| {
         let remedy = "make it writable, or set THERMIDOR_HOME to another folder";
         Trouble::configuration(format!(
             "the data folder {} cannot be used: {error}; {remedy}",
@@ -24,6 +24,15 @@ pub(crate) fn open(places: &Places, models: ModelRuntime, tries: Tries) -> Resul
         ))
     })?;
     Ok(Runs::builder(models).tries(tries).sqlite(data)?.build()?)
+}
+
+/// Makes the folder where there is none: for its owner alone, as it will hold what people asked.
+fn made(folder: &Path) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
 }
 
 /// Opens the database to look at runs. `None` when there is none yet. Works on a read-only medium too.

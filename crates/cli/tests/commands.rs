@@ -114,7 +114,7 @@ fn runs_are_listed_drawn_and_followed() {
     let drawn = bed.run(&["runs", "show", row[0]]).expect(0).out;
     assert!(drawn.starts_with("Software company · done · "), "{drawn}");
     assert_eq!(drawn.lines().filter(|line| line.contains('█')).count(), 5, "{drawn}");
-    assert!(drawn.contains("5 turns, "), "{drawn}");
+    assert!(drawn.contains("5 turns, ") && drawn.contains("Its answer: thermidor runs tail "), "{drawn}");
 
     let context = bed.run(&["runs", "show", "last", "--context", "5"]).expect(0).out;
     for part in ["request", "output stage=\"analysis\"", "output stage=\"algorithm\"", "tokens (window"] {
@@ -297,4 +297,15 @@ fn a_skill_that_cannot_be_read_is_named_by_the_run_that_wants_it() {
     let said = bed.run(&["run", "-m", "rehearsal", "hi"]).expect(0);
     assert!(said.err.contains("! left out") && said.err.contains("general-manager/SKILL.md"), "{}", said.err);
     assert!(!said.err.contains("poet"), "nobody asked for it: {}", said.err);
+}
+
+/// Would fail if other people of this machine could read what was asked and answered.
+#[test]
+#[cfg(unix)]
+fn a_new_data_folder_is_for_its_owner_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let bed = Bed::new();
+    bed.run(&["run", "-q", "-m", "rehearsal", "hi"]).expect(0);
+    let mode = std::fs::metadata(bed.home()).expect("it is there").permissions().mode();
+    assert_eq!(mode & 0o077, 0, "{mode:o}");
 }

@@ -98,13 +98,19 @@ fn draw(run: TreeId, timeline: &Timeline, state: &str, paint: Paint) -> String {
     };
     let _ = writeln!(text, "\n{turns}, {}, {took}{resumed}", words::usage(&timeline.usage()));
     if let Some((EndStatus::Failed | EndStatus::Stopped | EndStatus::Limit, Some(reason))) = &timeline.end {
-        let _ = writeln!(text, "{}", words::one_line(reason));
+        let _ = match timeline.limit.filter(|_| matches!(timeline.end, Some((EndStatus::Limit, _)))) {
+            Some(limit) => writeln!(text, "it reached its limit of {limit}"),
+            None => writeln!(text, "{}", words::one_line(reason)),
+        };
     }
     if let Some(first) = timeline.rows.first() {
         let short = short(run);
         let _ = writeln!(text, "What a member saw: thermidor runs show {short} --context {}", first.number);
-        let over = matches!(timeline.end, Some((EndStatus::Done, _))) || state == "running";
-        if !over {
+        if matches!(timeline.end, Some((EndStatus::Done, _))) {
+            let _ = writeln!(text, "Its answer: thermidor runs tail {short}");
+        } else if state == "running" {
+            let _ = writeln!(text, "Follow it: thermidor runs tail {short}");
+        } else {
             let limited = matches!(timeline.end, Some((EndStatus::Limit, _)));
             let flag = if limited { format!(" {}", ending::raise(timeline.limit)) } else { String::new() };
             let _ = writeln!(text, "Go on with it: thermidor runs resume {short}{flag}");
