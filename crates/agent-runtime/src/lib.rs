@@ -13,7 +13,6 @@
 //! use thermidor_model_runtime::{ChatModel, Rehearsal};
 //! use thermidor_step_engine::{Driven, Engine, Kinds, Limits, MemoryJournal, Start};
 //! use thermidor_types::{Json, RandomIds, Timestamp, TreeId};
-//! use tokio_util::sync::CancellationToken;
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -33,9 +32,8 @@
 //! };
 //! let run = TreeId::fresh(&RandomIds);
 //! engine.start(run, start).await?;
-//! let Driven::Ended(end) = engine.drive(run, &CancellationToken::new()).await? else { unreachable!() };
-//! let output: AgentOutput = end.output.read()?;
-//! assert!(output.text.contains("tea timer"));
+//! let Driven::Ended(end) = engine.drive(run, &Default::default()).await? else { unreachable!() };
+//! assert!(end.output.read::<AgentOutput>()?.text.contains("tea timer"));
 //! # Ok(()) }
 //! ```
 
