@@ -50,7 +50,7 @@ pub(crate) fn not_done(id: TreeId, ended: &Ended, limit: Option<LimitKind>) -> T
             let flag = raise(limit);
             Trouble::new(
                 Exit::Limit,
-                format!("The run reached its limit{which}. Go on with: {resume} {flag}"),
+                format!("The run reached its limit{which}. Go on with: {resume} {flag} ({COUNTED})"),
             )
         }
         EndStatus::Failed => {
@@ -64,6 +64,9 @@ pub(crate) fn not_done(id: TreeId, ended: &Ended, limit: Option<LimitKind>) -> T
         }
     }
 }
+
+/// What the value of a raised limit means.
+pub(crate) const COUNTED: &str = "counted from the run's beginning";
 
 /// The flag that raises a limit.
 pub(crate) fn raise(limit: Option<LimitKind>) -> &'static str {

@@ -4,6 +4,7 @@ use std::{io, path::Path, time::Duration};
 
 use thermidor_runs::{Ended, Outcome, Run, RunEventKind, delivery};
 use thermidor_step_engine::{EndStatus, LimitKind};
+use thermidor_types::TreeId;
 
 use crate::{
     args::Show,
@@ -74,7 +75,7 @@ pub(crate) async fn follow(
             if !show.json {
                 screen.answer(ended.output.text())?;
             }
-            deliver(&ended, show.output.as_deref(), &mut *display)?;
+            deliver(id, &ended, show.output.as_deref(), &mut *display)?;
             display.note(&totals(id, &ended));
             Ok(())
         }
@@ -147,11 +148,20 @@ async fn watch(
     }
 }
 
-fn deliver(ended: &Ended, folder: Option<&Path>, display: &mut dyn Display) -> Result<(), Trouble> {
+fn deliver(
+    id: TreeId,
+    ended: &Ended,
+    folder: Option<&Path>,
+    display: &mut dyn Display,
+) -> Result<(), Trouble> {
     let Some(folder) = folder else { return Ok(()) };
     let written = delivery::write(folder, &ended.output);
-    let written =
-        written.map_err(|error| Trouble::configuration(format!("the result cannot be written: {error}")))?;
+    let written = written.map_err(|error| {
+        Trouble::configuration(format!(
+            "the result cannot be written: {error}\nThe run is kept. Its answer: thermidor runs tail {}",
+            short(id)
+        ))
+    })?;
     for left_out in &written.left_out {
         display.note(&format!("! not written: {}", words::harmless(left_out)));
     }

@@ -4,6 +4,7 @@ mod testbed;
 
 use expect_test::{Expect, expect};
 use testbed::{Bed, count, end};
+use thermidor_testing::mock::MockProvider;
 
 /// Would fail if anything but the answer came on standard output, or a stage were left out.
 #[test]
@@ -104,6 +105,8 @@ fn runs_are_listed_drawn_and_followed() {
     assert!(none.out.is_empty() && none.err.contains("no runs yet"));
     let answer = bed.run(&["run", "-q", "-m", "rehearsal", "a tea timer"]).expect(0).out;
 
+    let nothing = bed.run(&["runs", "ls", "-n", "0"]).expect(0);
+    assert!(nothing.out.is_empty() && nothing.err.is_empty(), "there is a run: {}", nothing.err);
     let listed = bed.run(&["runs", "ls"]).expect(0).out;
     let row: Vec<&str> = listed.lines().nth(1).expect("a row").split_whitespace().collect();
     assert!(
@@ -308,4 +311,23 @@ fn a_new_data_folder_is_for_its_owner_alone() {
     bed.run(&["run", "-q", "-m", "rehearsal", "hi"]).expect(0);
     let mode = std::fs::metadata(bed.home()).expect("it is there").permissions().mode();
     assert_eq!(mode & 0o077, 0, "{mode:o}");
+}
+
+/// Would fail if a result that cannot be written left somebody without a way to it.
+#[test]
+fn an_output_that_cannot_be_written_says_where_the_answer_is() {
+    let (bed, mock) = (Bed::new(), MockProvider::start().expect("the mock starts"));
+    bed.with_mock(&mock);
+    let child = bed.start(&["run", "-q", "-m", "mock/mock-echo-l100", "-o", "out", "hi"]);
+    let out = bed.work().join("out");
+    // It was found empty when the run began; meanwhile somebody put a file in its place.
+    testbed::wait_until("the folder", || mock.stats().requests == 2);
+    std::fs::remove_dir(&out).expect("empty");
+    std::fs::write(&out, "").expect("written");
+    let said = end(child).expect(3);
+    assert!(
+        said.err.contains("cannot be written") && said.err.contains("thermidor runs tail "),
+        "{}",
+        said.err
+    );
 }

@@ -109,6 +109,7 @@ fn a_limit_ends_with_5_and_is_raised_on_resume() {
     let said = bed.run(&["run", "-m", "mock/mock-echo", "--max-turns", "2", "a tea timer"]).expect(5);
     assert_eq!(said.out, "");
     assert!(said.error().contains("limit of turns. Go on with: thermidor runs resume"), "{}", said.err);
+    assert!(said.error().ends_with("--max-turns N (counted from the run's beginning)"), "{}", said.err);
     let shown = bed.run(&["runs", "show", "last"]).expect(0).out;
     assert!(shown.contains("it reached its limit of turns\n"), "{shown}");
     let same = bed.run(&["runs", "resume", "last"]).expect(2);

@@ -42,8 +42,10 @@ pub(super) async fn resume(
             _ => None,
         });
         let (short, flag) = (short(run), ending::raise(limit));
-        let message =
-            format!("run {short} ended at its limit; raise it: thermidor runs resume {short} {flag}");
+        let message = format!(
+            "run {short} ended at its limit; raise it: thermidor runs resume {short} {flag} ({})",
+            ending::COUNTED
+        );
         return Err(Trouble::usage(message));
     }
     if summary.row.status.state == TreeState::Ended(EndStatus::Done) {

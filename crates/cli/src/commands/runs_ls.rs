@@ -33,7 +33,10 @@ pub(super) async fn ls(
         return Ok(());
     }
     let (Some(runs), false) = (runs, listed.is_empty()) else {
-        screen.note("There are no runs yet. Start one: thermidor run \"an AI trainer for job interviews\"");
+        if limit > 0 {
+            screen
+                .note("There are no runs yet. Start one: thermidor run \"an AI trainer for job interviews\"");
+        }
         return Ok(());
     };
     let mut table = Table::new(&["run", "when", "state", "team", "turns", "tokens", "request"], &[4, 5]);
