@@ -7,6 +7,7 @@ use thermidor_model_runtime::ModelRuntime;
 use thermidor_runs::Runs;
 use thermidor_step_engine::JournalErrorKind;
 use thermidor_storage::{Access, Leases, Options, SqliteJournal};
+use thermidor_tools::Calculator;
 
 use crate::{exit::Trouble, settings::Places};
 
@@ -23,7 +24,7 @@ pub(crate) fn open(places: &Places, models: ModelRuntime, tries: Tries) -> Resul
             data.display()
         ))
     })?;
-    Ok(Runs::builder(models).tries(tries).sqlite(data)?.build()?)
+    Ok(Runs::builder(models).tries(tries).tool(Calculator::default()).sqlite(data)?.build()?)
 }
 
 /// Makes the folder where there is none: for its owner alone, as it will hold what people asked.

@@ -1,6 +1,7 @@
 use thermidor_agent_runtime::{AgentCommand, AgentMachine, AgentSpec, Assignment};
-use thermidor_group_orchestration::{GroupCommand, GroupMachine, GroupSpec};
+use thermidor_group_orchestration::{GroupCommand, GroupMachine, GroupSpec, MemberSpec};
 use thermidor_step_engine::{Limits, Machine as _, Start};
+use thermidor_tools::Registry;
 use thermidor_types::{Json, Text};
 
 use crate::Error;
@@ -49,6 +50,14 @@ impl RunRequest {
         self
     }
 
+    /// Refuses agents that may call what is not there: their turns could not be opened in the middle of the run.
+    pub(crate) fn check(&self, tools: &Registry) -> Result<(), Error> {
+        match &self.work {
+            Work::Group(group) => check_group(group, tools),
+            Work::Agent(agent) => check_agent(agent, tools),
+        }
+    }
+
     pub(crate) fn into_start(self) -> Result<Start, Error> {
         let Self { work, request, limits, title } = self;
         let title = title.unwrap_or_else(|| first_line(&request));
@@ -73,6 +82,18 @@ impl RunRequest {
             }
         })
     }
+}
+
+fn check_group(group: &GroupSpec, tools: &Registry) -> Result<(), Error> {
+    group.members.values().try_for_each(|member| match member {
+        MemberSpec::Agent(agent) => check_agent(agent, tools),
+        MemberSpec::Group(group) => check_group(group, tools),
+    })
+}
+
+fn check_agent(agent: &AgentSpec, tools: &Registry) -> Result<(), Error> {
+    let known = tools.subset(&agent.tools).map(drop);
+    known.map_err(|error| Error::configuration(format!("the agent {}: {error}", agent.member)))
 }
 
 /// The first line, at most 80 characters of it.

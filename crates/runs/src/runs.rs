@@ -18,6 +18,7 @@ use crate::{Error, Events, History, Run, RunRequest, error::Problem, house, proj
 pub struct Runs {
     engine: Arc<Engine>,
     leases: Arc<dyn Leases>,
+    tools: Registry,
     clock: Arc<dyn Clock>,
     ids: Arc<dyn Ids>,
 }
@@ -86,9 +87,10 @@ impl Runs {
     /// Starts a run and drives it in the background. Needs a tokio runtime with time.
     ///
     /// # Errors
-    /// `Configuration` when the request cannot work; `Store` when it cannot be written. Nothing was started then.
+    /// `Configuration` when the request cannot work or names a tool that there is not; `Store` when it cannot be written. Nothing was started then.
     pub async fn start(&self, request: RunRequest) -> Result<Run, Error> {
         let id = TreeId::fresh(&*self.ids);
+        request.check(&self.tools)?;
         let start = request.into_start()?;
         let kind = start.kind.clone();
         let lease = self.lease(id).await?;
@@ -282,7 +284,8 @@ impl RunsBuilder {
             return Err(Error::configuration(self.problems.join("; ")));
         }
         let Self { models, tries, journal, leases, tools, steps, supervisors, clock, ids, .. } = self;
-        let mut agents = AgentSetup::new(SharedModels(models), SharedClock(clock.clone())).tools(tools);
+        let mut agents =
+            AgentSetup::new(SharedModels(models), SharedClock(clock.clone())).tools(tools.clone());
         for step in steps {
             agents = agents.step(step);
         }
@@ -291,7 +294,7 @@ impl RunsBuilder {
         }
         let kinds = house::kinds(agents, supervisors);
         let engine = Engine::new(journal, kinds, SharedClock(clock.clone())).with_ids(SharedIds(ids.clone()));
-        Ok(Runs { engine: Arc::new(engine), leases, clock, ids })
+        Ok(Runs { engine: Arc::new(engine), leases, tools, clock, ids })
     }
 }
 

@@ -187,3 +187,16 @@ async fn outputs_larger_than_the_window_are_shortened_and_the_report_says_so() {
         assert!(shortened.iter().any(|source| source.contains(stage)), "{stage} is not in {report}");
     }
 }
+
+/// Would fail if a run began that cannot come to its end: it would break off at the turn of the agent whose tool is
+/// not there, again each time it is resumed.
+#[tokio::test]
+async fn a_tool_that_is_not_there_is_told_before_anything_begins() {
+    let runs = house(Duration::ZERO);
+    let agent = r#"{"member":"ada","name":"Ada","model":"rehearsal/extractive","tools":["calculator"]}"#;
+    let agent = serde_json::from_str(agent).expect("an agent");
+    let error = runs.start(RunRequest::agent(agent, "17 * 23")).await.expect_err("it is refused");
+    assert_eq!(error.kind(), ErrorKind::Configuration);
+    assert_eq!(error.to_string(), "the agent ada: there is no tool `calculator`; there are no tools");
+    assert!(runs.list(None, 1).await.expect("it lists").is_empty());
+}
