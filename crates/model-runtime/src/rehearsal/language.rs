@@ -17,10 +17,14 @@ impl Language {
     /// use thermidor_model_runtime::Language;
     /// assert_eq!(Language::of("用 React 做一个网页"), Language::Chinese);
     /// assert_eq!(Language::of("translate 你好 into English, please"), Language::English);
+    /// assert_eq!(Language::of("面接練習のためのトレーナーを作る"), Language::English);
     /// ```
     pub fn of(text: &str) -> Self {
-        let (han, other) = census(text);
-        if han > other { Self::Chinese } else { Self::English }
+        let (_, other) = census(text);
+        let han = text.chars().filter(|&c| is_han(c)).count();
+        // Kana and Hangul beside the ideographs make it Japanese or Korean; Chinese knows a の at the most.
+        let others = text.chars().filter(|&c| is_east_asian(c) && !is_han(c)).count();
+        if han > other && others * 4 <= han { Self::Chinese } else { Self::English }
     }
 
     /// Counts words as this language does: English by white space, Chinese by characters (each Han, kana
