@@ -8,6 +8,7 @@ use thermidor_teams::{ErrorKind, Library, Team};
 use crate::{
     exit::{Exit, Trouble},
     settings::{From, Places},
+    store,
 };
 
 /// All teams and skills of the project, the user and the program.
@@ -45,6 +46,17 @@ impl Shelf {
     /// `Usage` (`Configuration` when a setting named it) when there is no such team; `Configuration` with
     /// everything that is wrong with it.
     pub(crate) fn team(&self, named: &str, from: &From) -> Result<Team, Trouble> {
+        let team = self.find(named, from)?;
+        let tools = store::tools()?;
+        for (id, agent) in &team.file().agents {
+            if let Err(error) = tools.subset(&agent.tools) {
+                return Err(Trouble::configuration(format!("{named}: the agent {id:?}: {error}")));
+            }
+        }
+        Ok(team)
+    }
+
+    fn find(&self, named: &str, from: &From) -> Result<Team, Trouble> {
         let exit = if *from == From::Flag { Exit::Usage } else { Exit::Configuration };
         if !is_path(named) {
             return self.teams.get(named).cloned().map_err(|error| {

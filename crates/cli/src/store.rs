@@ -7,9 +7,19 @@ use thermidor_model_runtime::ModelRuntime;
 use thermidor_runs::Runs;
 use thermidor_step_engine::JournalErrorKind;
 use thermidor_storage::{Access, Leases, Options, SqliteJournal};
-use thermidor_tools::Calculator;
+use thermidor_tools::{Calculator, Registry};
 
 use crate::{exit::Trouble, settings::Places};
+
+/// The tools that agents of a team can name.
+///
+/// # Errors
+/// When two have one name.
+pub(crate) fn tools() -> Result<Registry, Trouble> {
+    let mut tools = Registry::default();
+    tools.register(Calculator::default()).map_err(Trouble::configuration)?;
+    Ok(tools)
+}
 
 /// Opens the database to start or resume runs, and creates it where there is none.
 ///
@@ -24,7 +34,9 @@ pub(crate) fn open(places: &Places, models: ModelRuntime, tries: Tries) -> Resul
             data.display()
         ))
     })?;
-    Ok(Runs::builder(models).tries(tries).tool(Calculator::default()).sqlite(data)?.build()?)
+    let runs = Runs::builder(models).tries(tries);
+    let runs = tools()?.iter().fold(runs, |runs, tool| runs.tool(tool.clone()));
+    Ok(runs.sqlite(data)?.build()?)
 }
 
 /// Makes the folder where there is none: for its owner alone, as it will hold what people asked.

@@ -12,6 +12,10 @@ fn mistakes_are_named_and_nothing_happens() {
     let bed = Bed::new();
     write(&bed.work().join("image.bin"), "placeholder");
     fs::write(bed.work().join("image.bin"), [0xff, 0xfe, 0x00]).expect("written");
+    let tool = "version = 1\nname = \"tool\"\nlimits = { turns = 1, tokens = 9, minutes = 1 }\n\
+                agents.ada = { persona = \"You count.\", tools = [\"calculater\"] }\n\
+                stages = [{ id = \"a\", agent = \"ada\", prompt = \"x\" }]\n";
+    write(&bed.work().join("tool.toml"), tool);
     let check = |args: &[&str], code: i32, first: &str| {
         let said = bed.run(args);
         let shown = said.error().replace(&bed.home().display().to_string(), "HOME");
@@ -51,6 +55,11 @@ fn mistakes_are_named_and_nothing_happens() {
         &run(&["hi", "-t", "no/such.toml"]),
         2,
         "error: no/such.toml: cannot be read: No such file or directory (os error 2)",
+    );
+    check(
+        &run(&["hi", "--dry-run", "-t", "tool.toml"]),
+        3,
+        "error: tool.toml: the agent \"ada\": there is no tool `calculater`; did you mean `calculator`?",
     );
     check(&run(&["hi", "-p", "tone"]), 2, "error: --param \"tone\": write NAME=VALUE");
     check(&run(&["hi", "-p", "tone=x"]), 2, "error: team \"software-company\" has no param \"tone\"");
