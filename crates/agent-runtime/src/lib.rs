@@ -4,8 +4,7 @@
 //! whatever is decided, the [`AgentExecutor`] builds prompts, calls models and runs tools. A run of kind
 //! `agent` is opened with an [`AgentSpec`], begins with an [`Assignment`] and ends with an [`AgentOutput`].
 //!
-//! Invariant: every tool call has exactly one result on every path, and an answer that did not end properly
-//! never counts as finished.
+//! Invariant: every tool call has exactly one result on every path; what did not end properly is no finished answer.
 //!
 //! ```
 //! use std::sync::Arc;
