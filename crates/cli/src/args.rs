@@ -10,7 +10,7 @@ use clap::{Args, Parser, Subcommand};
 #[command(disable_help_subcommand = true, propagate_version = false)]
 #[command(
     after_help = "Exit codes: 0 done, 1 failed, 2 usage, 3 configuration, 4 credentials or provider, 5 a limit, \
-                        6 approval needed or denied, 130 stopped.\n\
+                        6 a question waits for an answer, 130 stopped.\n\
                         The answer goes to standard output, everything else to standard error."
 )]
 pub(crate) struct Cli {
@@ -155,7 +155,8 @@ pub(crate) enum Runs {
         #[arg(short, long)]
         verbose: bool,
     },
-    /// Go on with a run that was stopped, cut off or ended at a limit; finished turns are not done again
+    /// Go on with a run that was stopped, cut off or ended at a limit; finished turns are not done again. One that is
+    /// done already gives its answer once more
     Resume {
         /// The run, as for `runs show`
         id: String,

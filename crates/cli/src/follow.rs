@@ -72,12 +72,7 @@ pub(crate) async fn follow(
     }
     match outcome {
         Outcome::Ended(ended) if ended.end.status == EndStatus::Done => {
-            if !show.json {
-                screen.answer(ended.output.text())?;
-            }
-            deliver(id, &ended, show.output.as_deref(), &mut *display)?;
-            display.note(&totals(id, &ended));
-            Ok(())
+            hand_over(id, &ended, screen, show, &mut *display)
         }
         Outcome::Ended(ended) => Err(not_done(id, &ended, limit)),
         Outcome::Waiting(waits) => {
@@ -146,6 +141,25 @@ async fn watch(
             }
         }
     }
+}
+
+/// Prints the answer of a run that is done, and writes its delivery where one is wanted.
+///
+/// # Errors
+/// When it cannot be printed or written.
+pub(crate) fn hand_over(
+    id: TreeId,
+    ended: &Ended,
+    screen: Screen,
+    show: &Show,
+    display: &mut dyn Display,
+) -> Result<(), Trouble> {
+    if !show.json {
+        screen.answer(ended.output.text())?;
+    }
+    deliver(id, ended, show.output.as_deref(), display)?;
+    display.note(&totals(id, ended));
+    Ok(())
 }
 
 fn deliver(

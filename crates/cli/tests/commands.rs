@@ -130,8 +130,12 @@ fn runs_are_listed_drawn_and_followed() {
     assert_eq!(followed.out, answer);
     assert!(followed.err.contains("✓ 5 Delivery"), "{}", followed.err);
 
-    let done = bed.run(&["runs", "resume", "last"]).expect(2);
-    assert!(done.error().contains("is done") && done.error().contains("runs tail"), "{}", done.err);
+    // What a process that died in its last moment did not print or write can be had again.
+    let again = bed.run(&["runs", "resume", "last", "-o", "again"]).expect(0);
+    assert_eq!(again.out, answer);
+    assert!(again.err.contains("is done already") && again.err.contains("files to again"), "{}", again.err);
+    let last = bed.run(&["runs", "resume", "last", "--json"]).expect(0).out;
+    assert!(last.lines().count() == 1 && last.contains(r#""type":"run_ended""#), "{last}");
 }
 
 /// Would fail if a file in the user's folder needed more than lying there.

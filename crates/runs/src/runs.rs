@@ -11,7 +11,9 @@ use thermidor_step_engine::{
 use thermidor_tools::{Registry, Tool};
 use thermidor_types::{Clock, Ids, Json, ModelId, RandomIds, Timestamp, TreeId};
 
-use crate::{Error, Events, History, Run, RunRequest, error::Problem, house, projector::Projector};
+use crate::{
+    Ended, Error, Events, History, Output, Run, RunRequest, error::Problem, house, projector::Projector,
+};
 
 /// Starts, resumes, watches and lists runs: everything put together. Cheap to clone.
 #[derive(Clone)]
@@ -131,6 +133,19 @@ impl Runs {
     async fn lease(&self, id: TreeId) -> Result<Box<dyn Any + Send>, Error> {
         let lease = self.leases.take(id).await.map_err(Error::configuration)?;
         lease.ok_or_else(|| Problem::Busy(id).into())
+    }
+
+    /// How a run ended and what it made; `None` while it has no end.
+    ///
+    /// # Errors
+    /// `NotFound` when there is no such run; `Newer` when a newer program wrote it.
+    pub async fn ended(&self, id: TreeId) -> Result<Option<Ended>, Error> {
+        let Some(end) = self.engine.end(id).await? else { return Ok(None) };
+        let records = self.engine.records(id, 0).await?;
+        let (kind, _) = Projector::root_of(id, &records)
+            .ok_or_else(|| Error::configuration(format!("run {id} has no beginning")))?;
+        let output = Output::read(&kind, &end).map_err(Error::configuration)?;
+        Ok(Some(Ended { end, output }))
     }
 
     /// Answers a question that a run waits with. The run must be resumed or driven to go on.

@@ -84,6 +84,7 @@ async fn a_sentence_becomes_a_delivery() {
     assert!(delivery.files.len() >= 1 + 5 + 2, "{delivery:?}");
     assert!(delivery::check(folder.path()).is_err(), "a full folder must not be overwritten");
     assert_eq!(runs.resume(id, None).await.expect_err("it is done").kind(), ErrorKind::Done);
+    assert_eq!(runs.ended(id).await.expect("it reads"), Some(ended), "what it made can be had again");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -10,7 +10,7 @@ use thermidor_types::{Clock, CommandId, Ids, Json, RandomIds, Text, TreeId};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Append, Driven, Error, Fact, Journal, JournalError, Kinds, Limits, NodeId, Opened, Posted, Record,
+    Append, Driven, End, Error, Fact, Journal, JournalError, Kinds, Limits, NodeId, Opened, Posted, Record,
     Request, Snapshot, Subscription, TreeState, TreeStatus, codec,
     driver::{Driver, program},
     fold::Tree,
@@ -180,6 +180,15 @@ impl Engine {
         let append = Append { expected: at, records: vec![stored], blobs, handled: Vec::new(), status };
         self.journal.append(to, append).await.map_err(failed)?;
         Ok(to)
+    }
+
+    /// The end of a tree's root run; `None` while it has none.
+    ///
+    /// # Errors
+    /// As [`Engine::records`].
+    pub async fn end(&self, tree: TreeId) -> Result<Option<End>, Error> {
+        let (loaded, _) = self.load(tree, u64::MAX).await?;
+        Ok(loaded.runs.get(&NodeId::ROOT).and_then(|root| root.machine.end()))
     }
 
     /// The folded state of a tree at a version (`u64::MAX` for the newest), as JSON: for comparisons and

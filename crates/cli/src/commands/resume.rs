@@ -18,7 +18,7 @@ use crate::{
     store,
 };
 
-/// Goes on with a run where it was, and follows it.
+/// Goes on with a run where it was, and follows it. One that is done already gives its answer once more.
 pub(super) async fn resume(
     id: &str,
     flags: Limits,
@@ -48,15 +48,22 @@ pub(super) async fn resume(
         );
         return Err(Trouble::usage(message));
     }
-    if summary.row.status.state == TreeState::Ended(EndStatus::Done) {
-        let short = short(run);
-        let message = format!(
-            "run {short} is done: there is nothing to go on with. Its answer: thermidor runs tail {short}"
-        );
-        return Err(Trouble::usage(message));
-    }
     if let Some(folder) = &show.output {
         delivery::check(folder).map_err(|error| Trouble::usage(format!("--output: {error}")))?;
+    }
+    if summary.row.status.state == TreeState::Ended(EndStatus::Done)
+        && let Some(ended) = runs.ended(run).await?
+    {
+        // A script that resumes what may have been done in the last moment gets what it came for.
+        let mut display = follow::display(screen, show, stages(&records));
+        display.note(&format!(
+            "Run {} is done already: nothing is left to do. This is what it made.",
+            short(run)
+        ));
+        if let Some(last) = runs.show(run).await?.events.last().filter(|_| show.json) {
+            display.event(last)?;
+        }
+        return follow::hand_over(run, &ended, screen, show, &mut *display);
     }
     let limits = if raised { current(&records).map(|limits| within(limits, flags)) } else { None };
     let history = runs.show(run).await?;
