@@ -17,6 +17,9 @@ use crate::{
     AgentSpec, CallFragment, CallReport, Cut, ModelReply, Offer, Reply, Tries, partial::Partial, prompt::room,
 };
 
+/// The answer that a call may give although no tokens are left: one that was let start says something.
+const SHORTEST_ANSWER: Tokens = Tokens(16);
+
 /// Everything one call needs, owned.
 pub(crate) struct ModelCall {
     pub(crate) model: Result<Arc<dyn ChatModel>, Error>,
@@ -111,7 +114,7 @@ async fn ask(
     let request = ChatRequest {
         messages: prompt.messages,
         tools: prompt.tools,
-        max_output: Some(room(card).answer),
+        max_output: Some(longest(room(card), call.context.tokens_left(), input)),
         temperature: call.spec.temperature,
         call_prefix: call_prefix.clone(),
         idempotency_key: Some(key),
@@ -129,6 +132,13 @@ async fn ask(
         Some(Ok(end)) => Ok(ended(end, &call.tools)),
         Some(Err(error)) => Err((error, input)),
     }
+}
+
+/// The longest answer to a prompt of `input` tokens: what the room allows and, when a limit leaves fewer, what is
+/// left of it.
+fn longest(room: Room, left: Option<Tokens>, input: Tokens) -> Tokens {
+    let affordable = left.map(|left| left.saturating_sub(input).max(SHORTEST_ANSWER));
+    affordable.map_or(room.answer, |affordable| room.answer.min(affordable))
 }
 
 /// Hands fragments on until the answer ends.

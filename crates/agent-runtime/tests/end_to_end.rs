@@ -56,11 +56,15 @@ fn tea() -> Assignment {
 }
 
 async fn start(engine: &Engine, spec: serde_json::Value, assignment: Assignment) {
+    start_within(engine, Limits::default(), spec, assignment).await;
+}
+
+async fn start_within(engine: &Engine, limits: Limits, spec: serde_json::Value, assignment: Assignment) {
     let start = Start {
         kind: "agent".into(),
         spec: Json::of(&spec).expect("valid"),
         command: Json::of(&AgentCommand::Start(Box::new(assignment))).expect("valid"),
-        limits: Limits::default(),
+        limits,
         title: Text::default(),
     };
     engine.start(run(), start).await.expect("it starts");
@@ -477,4 +481,56 @@ async fn a_tool_that_hangs_is_given_up() {
         _ => None,
     });
     assert_eq!(finished, Some(ToolOutcome::Unknown));
+}
+
+/// Would fail if a token limit bounded only whether a call starts, and not what it may say: a model that does
+/// not come to its end would spend many times the limit.
+#[tokio::test(start_paused = true)]
+async fn a_token_limit_bounds_the_answer_that_is_asked_for() {
+    let check = async |limit: Option<u64>, prompt: &str, expected: &dyn Fn(u64) -> u64| {
+        let model = ScriptedModel::new("test/one").then(Reply::RunsLong("on and on".into()));
+        let engine = engine(setup(&model));
+        let limits = Limits { tokens: limit.map(Tokens), ..Limits::default() };
+        let assignment = Assignment { request: prompt.into(), ..Assignment::default() };
+        start_within(&engine, limits, ada(json!({})), assignment).await;
+        assert_eq!(ended(&engine).await.status, EndStatus::Done);
+        let input = all_facts(&engine).await.into_iter().find_map(|fact| match fact {
+            AgentFact::ContextReport { report, .. } => report.read::<Report>().ok(),
+            _ => None,
+        });
+        let input = input.expect("a report").total.0;
+        let asked: Vec<_> = model.requests().iter().map(|request| request.max_output).collect();
+        assert_eq!(asked, [Some(Tokens(expected(input)))], "limit {limit:?}, prompt of {input}");
+    };
+    check(Some(3_000), "Plan a tea timer", &|input| 3_000 - input).await;
+    // As far as the room goes, however much is left.
+    check(Some(1_000_000), "Plan a tea timer", &|_| 16_384).await;
+    check(None, "Plan a tea timer", &|_| 16_384).await;
+    // A prompt that takes all of it still gets a word out of the model.
+    check(Some(3_000), &"tea ".repeat(4_000), &|_| 16).await;
+}
+
+/// What an earlier call spent is not there for the next one.
+#[tokio::test(start_paused = true)]
+async fn a_later_call_may_say_less() {
+    let model = ScriptedModel::new("test/one").calls("calculator", json!({"expression": "6*7"})).says("42.");
+    let mut tools = Registry::default();
+    tools.register(Calculator::default()).expect("new");
+    let engine = engine(setup(&model).tools(tools));
+    let limits = Limits { tokens: Some(Tokens(3_000)), ..Limits::default() };
+    start_within(&engine, limits, ada(json!({"tools": ["calculator"]})), tea()).await;
+    assert_eq!(ended(&engine).await.status, EndStatus::Done);
+    let (mut inputs, mut spent) = (Vec::new(), Vec::new());
+    for fact in all_facts(&engine).await {
+        match fact {
+            AgentFact::ContextReport { report, .. } => {
+                inputs.push(report.read::<Report>().expect("a report").total.0);
+            }
+            AgentFact::Said { usage, .. } => spent.push(usage.total().0),
+            _ => {}
+        }
+    }
+    let asked: Vec<_> = model.requests().iter().map(|request| request.max_output).collect();
+    let expected = [3_000 - inputs[0], 3_000 - spent[0] - inputs[1]].map(|left| Some(Tokens(left)));
+    assert_eq!(asked, expected);
 }

@@ -222,7 +222,9 @@ impl<'a> Driver<'a> {
         for launch in std::mem::take(&mut self.batch.launches) {
             let Launch { node, key, attempt, recovery, deadline, cancel } = launch;
             let live = self.live.clone();
-            let context = EffectContext::new(self.tree.id, node, key.clone(), attempt, cancel.clone(), live);
+            let left = self.tree.tokens_left(node, &key);
+            let context = EffectContext::new(self.tree.id, node, key.clone(), attempt, cancel.clone(), live)
+                .with_tokens_left(left);
             let Some(run) = self.tree.runs.get_mut(&node) else { continue };
             let work = if cancel.is_cancelled() { None } else { run.machine.launch(&key, context.clone()) };
             let grace = self.engine.grace;

@@ -39,6 +39,7 @@ pub struct EffectContext {
     cancel: CancellationToken,
     live: Arc<Live>,
     account: Arc<Mutex<Account>>,
+    tokens_left: Option<Tokens>,
 }
 
 #[derive(Default)]
@@ -56,7 +57,11 @@ impl EffectContext {
         cancel: CancellationToken,
         live: Arc<Live>,
     ) -> Self {
-        Self { tree, node, key, attempt, cancel, live, account: Arc::default() }
+        Self { tree, node, key, attempt, cancel, live, account: Arc::default(), tokens_left: None }
+    }
+
+    pub(crate) fn with_tokens_left(self, tokens_left: Option<Tokens>) -> Self {
+        Self { tokens_left, ..self }
     }
 
     /// A context that belongs to no tree, for tests of executors.
@@ -110,6 +115,17 @@ impl EffectContext {
     /// The token behind [`EffectContext::cancelled`].
     pub fn cancellation(&self) -> &CancellationToken {
         &self.cancel
+    }
+
+    /// The tokens that were left to this effect when it started: the least, over its run and the run's
+    /// ancestors, of what is neither spent nor reserved by other effects in flight. `None` when none of them
+    /// limits tokens.
+    ///
+    /// A snapshot: effects that run beside each other each see the same rest, and what others spend after the
+    /// start does not show. The engine does not cut an effect off that consumes more; to keep to it is the
+    /// executor's part.
+    pub fn tokens_left(&self) -> Option<Tokens> {
+        self.tokens_left
     }
 
     /// Shows a fragment to whoever watches. Never journaled. Cost: one lock and one copy into the text so far.

@@ -213,6 +213,20 @@ impl Tree {
         std::iter::successors(self.runs.get(&node).map(|run| (node, run)), up)
     }
 
+    /// The tokens that the limits of `node` and its ancestors leave to its effect `key`, which is in flight:
+    /// its own reservation is part of them.
+    pub(crate) fn tokens_left(&self, node: NodeId, key: &EffectKey) -> Option<Tokens> {
+        let own = match self.runs.get(&node).and_then(|run| run.book.in_flight.get(key)) {
+            Some(InFlight::Effect { reserve, .. }) => *reserve,
+            Some(InFlight::Child(_)) | None => Tokens(0),
+        };
+        let left = |book: &Book| {
+            let others = book.reserved.saturating_sub(own);
+            Some(book.limits.tokens?.saturating_sub(book.spent.tokens).saturating_sub(others))
+        };
+        self.ancestors(node).filter_map(|(_, run)| left(&run.book)).min()
+    }
+
     /// What lists show of the tree.
     pub(crate) fn status(&self, state: TreeState) -> TreeStatus {
         let root = self.runs.get(&NodeId::ROOT).map(|root| &root.book);
