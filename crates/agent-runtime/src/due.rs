@@ -15,12 +15,7 @@ use crate::{
 impl AgentMachine {
     pub(crate) fn due(&self, state: &AgentState, assignment: &Assignment, due: Due) -> Vec<AgentEvent> {
         match (due, &state.repair) {
-            (Due::Again, _) => vec![AgentEvent::TurnBegan(TurnBegan {
-                call: state.calls + 1,
-                turn: state.turns,
-                tools: state.offer,
-                reason: None,
-            })],
+            (Due::Again, _) => vec![Self::again(state)],
             (Due::Answered | Due::CallsSettled, Some(repair)) => self.judge(state, assignment, repair),
             (Due::Failed, Some(repair)) => {
                 let failure = state.failure.as_ref().map(ToString::to_string).unwrap_or_default();
@@ -32,6 +27,12 @@ impl AgentMachine {
                 self.decided(state, assignment, decision)
             }
         }
+    }
+
+    /// The same model call once more.
+    pub(crate) fn again(state: &AgentState) -> AgentEvent {
+        let (call, turn, tools) = (state.calls + 1, state.turns, state.offer);
+        AgentEvent::TurnBegan(TurnBegan { call, turn, tools, reason: None })
     }
 
     fn decided(

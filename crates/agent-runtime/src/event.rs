@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 use thermidor_step_engine::EndStatus;
-use thermidor_types::{AssistantMessage, CallId, Failure, Text, ToolResult, Usage};
+use thermidor_types::{AssistantMessage, CallId, Failure, Text, Timestamp, ToolResult, Usage};
 
 use crate::{Assignment, CallReport, Offer};
 
@@ -21,6 +21,10 @@ pub enum AgentEvent {
         spoke: Box<Spoke>,
         /// Whether it counts against the bound of breaks in a row; a suspension does not.
         counts: bool,
+        /// The moment before which the call is not made again; at once without one, as runs of earlier programs
+        /// did.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        wait_until: Option<Timestamp>,
     },
     /// The model call was given up before anything came.
     TurnStopped {

@@ -18,10 +18,12 @@ use crate::{
 /// answer is [`AgentCommand::ResolveUnknown`].
 pub const UNKNOWN_OUTCOME: &str = "unknown_outcome";
 
-/// The keys of model calls are `model:N`, of tool runs `tool:N`, of questions `unknown:N`.
+/// The keys of model calls are `model:N`, of tool runs `tool:N`, of questions `unknown:N`, of the wait after model
+/// call N broke off `wait:N`.
 pub(crate) const MODEL: &str = "model";
 pub(crate) const TOOL: &str = "tool";
 const UNKNOWN: &str = "unknown";
+const WAIT: &str = "wait";
 
 /// The tokens reserved while a model call runs.
 const RESERVE: Tokens = Tokens(2_000);
@@ -109,7 +111,7 @@ impl Machine for AgentMachine {
         &self,
         state: &AgentState,
         input: Input<Self>,
-        _: &Moment<'_>,
+        at: &Moment<'_>,
     ) -> Result<Vec<AgentEvent>, Refusal> {
         match input {
             Input::Command(AgentCommand::Start(assignment)) => match state.assignment {
@@ -124,8 +126,11 @@ impl Machine for AgentMachine {
             Input::Signal(Signal::Stop) => Ok(vec![AgentEvent::StopAsked]),
             Input::Signal(Signal::Limit) => Ok(vec![AgentEvent::LimitReached]),
             Input::Settled { key, how } => Ok(match key.name() {
-                MODEL if state.thinking && key.number() == state.calls => self.model_settled(state, how),
+                MODEL if state.thinking && key.number() == state.calls => {
+                    self.model_settled(state, how, at.now)
+                }
                 TOOL => self.tool_settled(state, key.number(), how),
+                WAIT if state.wait_until.is_some() && key.number() == state.calls => vec![Self::again(state)],
                 // Nothing else was ever wanted.
                 _ => Vec::new(),
             }),
@@ -148,6 +153,9 @@ impl Machine for AgentMachine {
         if state.thinking {
             let effect = Effect::repeatable(AgentEffect::CallModel { tools: state.offer }).reserving(RESERVE);
             return Next::Want(vec![(EffectKey::new(MODEL, state.calls), Work::Effect(effect))]);
+        }
+        if let Some(moment) = state.wait_until {
+            return Next::Want(vec![(EffectKey::new(WAIT, state.calls), Work::Timer(moment))]);
         }
         if let Some(due) = state.due {
             return Next::Record(self.due(state, assignment, due));

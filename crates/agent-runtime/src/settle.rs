@@ -1,9 +1,11 @@
 //! What the end of a piece of work means, as events.
 
+use std::time::Duration;
+
 use thermidor_context_engine::Language;
 use thermidor_step_engine::{How, Recovery};
 use thermidor_types::{
-    AssistantMessage, CallId, Ending, Failure, FailureKind, Origin, OriginKind, Part, ToolOutcome,
+    AssistantMessage, CallId, Ending, Failure, FailureKind, Origin, OriginKind, Part, Timestamp, ToolOutcome,
     ToolResult, Usage,
 };
 
@@ -14,11 +16,21 @@ use crate::{
     state::{OpenCall, Stage},
 };
 
-/// Answers in a row that may break off before the run fails.
-const BREAKS: u32 = 3;
+/// How long a call waits before it is made again: after the first answer in a row that broke off, after the
+/// second. When the one after these breaks off too, the run fails.
+///
+/// A stream that ends in its middle mostly means that the other side is overloaded or restarts: half a second is
+/// enough for another server to take over, and two more for a short overload to pass; longer ones end the run,
+/// which can be resumed, rather than keep people waiting.
+const WAITS: [Duration; 2] = [Duration::from_millis(500), Duration::from_secs(2)];
 
 impl AgentMachine {
-    pub(crate) fn model_settled(&self, state: &AgentState, how: How<AgentOutcome>) -> Vec<AgentEvent> {
+    pub(crate) fn model_settled(
+        &self,
+        state: &AgentState,
+        how: How<AgentOutcome>,
+        now: Timestamp,
+    ) -> Vec<AgentEvent> {
         let failed = |kind, words: String| {
             let failure = Failure::new(kind, words);
             let report = CallReport::default();
@@ -30,7 +42,7 @@ impl AgentMachine {
             }))]
         };
         match how {
-            How::Done(AgentOutcome::Model(reply)) => self.replied(state, *reply),
+            How::Done(AgentOutcome::Model(reply)) => self.replied(state, *reply, now),
             How::Abandoned => vec![AgentEvent::TurnStopped { call: state.calls, usage: Usage::default() }],
             How::TimedOut => failed(FailureKind::Timeout, "the model did not answer in time".into()),
             How::Unknown => failed(FailureKind::Internal, "the model call crashed too often".into()),
@@ -40,7 +52,7 @@ impl AgentMachine {
         }
     }
 
-    fn replied(&self, state: &AgentState, reply: ModelReply) -> Vec<AgentEvent> {
+    fn replied(&self, state: &AgentState, reply: ModelReply, now: Timestamp) -> Vec<AgentEvent> {
         let ModelReply { reply, call: report } = reply;
         let (message, cut) = match reply {
             Reply::Failed(failure, usage) => {
@@ -66,10 +78,14 @@ impl AgentMachine {
                 vec![AgentEvent::Spoke(spoke)]
             }
             Some(_) if state.stopping.is_some() => vec![AgentEvent::TurnStopped { call: state.calls, usage }],
-            Some(Cut::Cancelled) => vec![AgentEvent::BrokeOff { spoke, counts: false }],
+            Some(Cut::Cancelled) => {
+                vec![AgentEvent::BrokeOff { spoke, counts: false, wait_until: None }]
+            }
             Some(Cut::Broken(failure)) => {
-                let broke = AgentEvent::BrokeOff { spoke, counts: true };
-                if state.breaks + 1 < BREAKS {
+                let wait = WAITS.get(state.breaks as usize);
+                let wait_until = wait.map(|wait| now.after(*wait));
+                let broke = AgentEvent::BrokeOff { spoke, counts: true, wait_until };
+                if wait.is_some() {
                     return vec![broke];
                 }
                 // What it consumed and how it went stands in the break already.

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use smol_str::{SmolStr, format_smolstr};
 use thermidor_step_engine::{End, EndStatus, Signal};
 use thermidor_types::{
-    AssistantMessage, CallId, Chunked, Ending, Failure, Json, Message, ModelId, Text, ToolCall, ToolResult,
-    Usage,
+    AssistantMessage, CallId, Chunked, Ending, Failure, Json, Message, ModelId, Text, Timestamp, ToolCall,
+    ToolResult, Usage,
 };
 
 use crate::{
@@ -33,6 +33,8 @@ pub struct AgentState {
     pub(crate) due: Option<Due>,
     /// Answers in a row that broke off.
     pub(crate) breaks: u32,
+    /// The call is made again at this moment, and not before.
+    pub(crate) wait_until: Option<Timestamp>,
     /// The calls of the last answer that have no result, in its order.
     pub(crate) open: Vec<OpenCall>,
     /// The number of the last run of a tool.
@@ -118,12 +120,13 @@ impl AgentState {
             AgentEvent::Assigned(assignment) => self.assign(assignment),
             AgentEvent::TurnBegan(turn) => {
                 (self.calls, self.turns, self.offer) = (turn.call, turn.turn, turn.tools);
-                (self.thinking, self.due) = (true, None);
+                (self.thinking, self.due, self.wait_until) = (true, None, None);
             }
             AgentEvent::Spoke(spoke) => self.speak(spoke),
-            AgentEvent::BrokeOff { spoke, counts } => {
+            AgentEvent::BrokeOff { spoke, counts, wait_until } => {
                 self.usage += spoke.message.usage;
                 self.breaks += u32::from(*counts);
+                self.wait_until = *wait_until;
                 (self.thinking, self.due) = (false, Some(Due::Again));
             }
             AgentEvent::TurnStopped { usage, .. } => {
@@ -133,7 +136,7 @@ impl AgentState {
             AgentEvent::ModelFailed(failed) => {
                 self.usage += failed.usage;
                 self.failure = Some(failed.failure.clone());
-                (self.thinking, self.due) = (false, Some(Due::Failed));
+                (self.thinking, self.due, self.wait_until) = (false, Some(Due::Failed), None);
             }
             AgentEvent::GaveUp { failure } => self.failure = Some(failure.clone()),
             AgentEvent::CallsBegan { calls, .. } => {

@@ -8,11 +8,17 @@ use thermidor_agent_runtime::{
 };
 use thermidor_step_engine::{BoxFuture, EffectContext, Executor, Kinds, Limits, Recovery, Start, Wait};
 use thermidor_testing::{Script, Twice, World, explore};
-use thermidor_types::{AssistantMessage, Exchange, Json, Message, Part, ToolCall, ToolOutcome, ToolResult};
+use thermidor_types::{
+    AssistantMessage, Exchange, Failure, FailureKind, Json, Message, Part, ToolCall, ToolOutcome, ToolResult,
+};
 
-/// Does everything in the explorer's world: asks for two tools, one of them with consequences, then answers
-/// out of form, and repairs that.
-struct Hands(World);
+/// Does everything in the explorer's world: breaks off, asks for two tools, one of them with consequences, then
+/// answers out of form, and repairs that.
+struct Hands {
+    world: World,
+    /// Calls up to this one break off.
+    breaks: u32,
+}
 
 impl Executor<AgentMachine> for Hands {
     fn start(
@@ -21,7 +27,7 @@ impl Executor<AgentMachine> for Hands {
         instruction: AgentEffect,
         context: EffectContext,
     ) -> BoxFuture<AgentOutcome> {
-        let world = self.0.clone();
+        let (world, breaks) = (self.world.clone(), self.breaks);
         match instruction {
             AgentEffect::CallModel { .. } => {
                 let answered =
@@ -30,8 +36,14 @@ impl Executor<AgentMachine> for Hands {
                 Box::pin(async move {
                     let name = context.key().to_string();
                     let done = world.work(&name, Twice::Harmless, context.cancellation()).await;
-                    let reply =
-                        if done { Reply::Said(message) } else { Reply::CutOff(message, Cut::Cancelled) };
+                    let reply = match done {
+                        true if context.key().number() <= breaks => {
+                            let failure = Failure::new(FailureKind::Overloaded, "for a moment");
+                            Reply::CutOff(message, Cut::Broken(failure))
+                        }
+                        true => Reply::Said(message),
+                        false => Reply::CutOff(message, Cut::Cancelled),
+                    };
                     AgentOutcome::Model(Box::new(ModelReply { reply, call: CallReport::default() }))
                 })
             }
@@ -61,13 +73,16 @@ fn said(answered: bool, repairing: bool) -> AssistantMessage {
     AssistantMessage { parts, ..AssistantMessage::default() }
 }
 
-fn kinds(world: &World) -> Kinds {
+fn kinds(world: &World, breaks: u32) -> Kinds {
     let world = world.clone();
     Kinds::new().with::<AgentMachine>(move |spec| {
         let spec: AgentSpec = spec.read().map_err(|error| error.to_string())?;
         let policy = |recovery| ToolPolicy { recovery, deadline: std::time::Duration::from_mins(1) };
         let policies = [("look".into(), policy(Recovery::Repeat)), ("send".into(), policy(Recovery::Ask))];
-        Ok((AgentMachine::new(spec, ToolPolicies::from_iter(policies)), Arc::new(Hands(world.clone()))))
+        Ok((
+            AgentMachine::new(spec, ToolPolicies::from_iter(policies)),
+            Arc::new(Hands { world: world.clone(), breaks }),
+        ))
     })
 }
 
@@ -79,16 +94,14 @@ fn answer(wait: &Wait) -> Option<Json> {
     Json::of(&AgentCommand::ResolveUnknown { call: call.id, resolution }).ok()
 }
 
-/// Would fail if a crash, a stop or a suspension at any moment lost or doubled a call, repeated the tool with
-/// consequences, left work open, or led to another end.
-#[test]
-fn nothing_disturbs_an_agent() {
+/// An agent whose first calls break off, under `seeds` random disturbances.
+fn script(breaks: u32, seeds: u64) -> Script {
     let spec = Json::parse(
         r#"{"member":"ada","name":"Ada","model":"test/one","tools":["look","send"],"contract":{"sections":["Report"]}}"#,
     );
     let assignment = Assignment { request: "send it".into(), ..Assignment::default() };
-    let script = Script {
-        kinds: Box::new(kinds),
+    Script {
+        kinds: Box::new(move |world| kinds(world, breaks)),
         start: Start {
             kind: "agent".into(),
             spec: spec.expect("valid"),
@@ -97,9 +110,23 @@ fn nothing_disturbs_an_agent() {
             title: "send it".into(),
         },
         answer: Box::new(answer),
-        seeds: 400,
-    };
-    let explored = explore(&script);
+        seeds,
+    }
+}
+
+/// Would fail if a crash, a stop or a suspension at any moment lost or doubled a call, repeated the tool with
+/// consequences, left work open, or led to another end.
+#[test]
+fn nothing_disturbs_an_agent() {
+    let explored = explore(&script(0, 400));
     assert!(explored.appends >= 6 && explored.crashes == 2 * explored.appends, "{explored:?}");
     assert!(explored.ends["done"] > 100 && explored.ends["stopped"] > 10, "{explored:?}");
+}
+
+/// Would fail if a wait before another try were lost or sat out twice in a crash, or kept a stop from ending the run.
+#[test]
+fn nothing_disturbs_an_agent_that_waits() {
+    let explored = explore(&script(2, 200));
+    assert!(explored.appends >= 8 && explored.crashes == 2 * explored.appends, "{explored:?}");
+    assert!(explored.ends["done"] > 50 && explored.ends["stopped"] > 10, "{explored:?}");
 }

@@ -20,12 +20,17 @@ use crate::{
 /// Records between two snapshots, at the least.
 const SNAPSHOT_EVERY: u64 = 500;
 
+/// A moment no further off than this is waited for: letting go of a tree and taking it again would cost more than
+/// holding it, and whoever watches would see the run pause.
+const LINGER: Duration = Duration::from_secs(5);
+
 /// Why a driver let go of a tree.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Driven {
     /// The root run ended.
     Ended(End),
-    /// Nothing is in flight, and something is awaited.
+    /// Nothing is in flight, and something is awaited: an answer, or a moment more than five seconds off.
+    /// Nearer moments are waited for.
     Parked {
         /// What people are asked.
         waits: Vec<Wait>,
@@ -153,6 +158,10 @@ impl<'a> Driver<'a> {
                 step.tree.dirty.extend(nodes);
                 step.rest()
             })?;
+            return Ok(None);
+        }
+        let soon = self.engine.clock.now().after(LINGER);
+        if wake_at.is_some_and(|moment| moment <= soon) {
             return Ok(None);
         }
         Ok(Some(Driven::Parked { waits, wake_at }))

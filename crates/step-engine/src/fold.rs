@@ -7,6 +7,7 @@ use crate::{
     EffectKey, Fact, Kinds, NodeId, Open, Record, Spent, TreeState, TreeStatus,
     error::Problem,
     key::Finished,
+    node::Node,
     run::{Book, InFlight, Run},
 };
 
@@ -21,6 +22,8 @@ pub(crate) struct Tree {
     pub(crate) epoch: u64,
     /// Runs whose state or open work changed since their machine was last asked.
     pub(crate) dirty: BTreeSet<NodeId>,
+    /// The machine of the run that opens next, made already to see whether it can be made.
+    pub(crate) prepared: Option<Box<dyn Node>>,
 }
 
 /// Time during which somebody drove the tree: from driver to release, across crashes, without parking.
@@ -62,6 +65,7 @@ impl Tree {
             version: 0,
             epoch: 0,
             dirty: BTreeSet::new(),
+            prepared: None,
         }
     }
 
@@ -119,7 +123,10 @@ impl Tree {
                     command: Some(opened.command.clone()),
                     title: opened.title.clone(),
                 };
-                let run = Run::open(kinds, book)?;
+                let run = match self.prepared.take() {
+                    Some(machine) => Run::new(machine, book),
+                    None => Run::open(kinds, book)?,
+                };
                 self.runs.insert(node, run);
                 self.next_node = self.next_node.max(node.0.saturating_add(1));
                 if let Some((parent, key)) = &opened.parent {

@@ -151,8 +151,8 @@ impl<O> How<O> {
 /// The end of a child run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChildEnd {
-    /// Where its records are: the reference to its transcript.
-    pub node: NodeId,
+    /// Where its records are: the reference to its transcript. `None` for one that could not be opened.
+    pub node: Option<NodeId>,
     /// How it ended.
     pub end: End,
     /// What it and its own children consumed.
@@ -250,7 +250,7 @@ pub enum Recovery {
     Ask,
 }
 
-/// A child run to open.
+/// A child run to open. One that cannot be opened, or refuses its first command, has failed: its parent is told.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChildSpec {
     /// The kind of its machine.

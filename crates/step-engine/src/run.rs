@@ -51,7 +51,10 @@ pub(crate) enum InFlight {
 
 impl Run {
     pub(crate) fn open(kinds: &Kinds, book: Book) -> Result<Self, Problem> {
-        let machine = kinds.open(&book.kind, &book.spec)?;
-        Ok(Self { machine, book, live: BTreeMap::new(), waits: Vec::new(), timers: Vec::new() })
+        Ok(Self::new(kinds.open(&book.kind, &book.spec)?, book))
+    }
+
+    pub(crate) fn new(machine: Box<dyn Node>, book: Book) -> Self {
+        Self { machine, book, live: BTreeMap::new(), waits: Vec::new(), timers: Vec::new() }
     }
 }

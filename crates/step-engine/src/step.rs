@@ -8,8 +8,8 @@ use thermidor_types::{CommandId, ContentHash, Json};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    ChildEnd, ChildSpec, Effect, EffectKey, Fact, How, Kinds, LimitKind, Moment, NodeId, Opened, Posted,
-    Record, Recovery, Refusal, Request, Signal, Spent,
+    ChildEnd, ChildSpec, Effect, EffectKey, End, EndStatus, Fact, How, Kinds, LimitKind, Moment, NodeId,
+    Opened, Posted, Record, Recovery, Refusal, Request, Signal, Spent,
     error::Problem,
     executor::Account,
     fold::Tree,
@@ -167,9 +167,15 @@ impl Step<'_> {
         run.waits.clear();
         run.timers.clear();
         if let Some(command) = run.book.command.take() {
-            let begun = self.command(node, &command)?;
-            begun.map_err(|refusal| Problem::Refused(refusal.to_string()))?;
-            return self.record(node, Fact::Began);
+            let parent = run.book.parent.clone();
+            return match (self.command(node, &command)?, parent) {
+                (Ok(()), _) => self.record(node, Fact::Began),
+                (Err(refusal), Some((parent, key))) => {
+                    let reason = format!("its first command was refused: {refusal}");
+                    self.stillborn(parent, key, Some(node), reason)
+                }
+                (Err(refusal), None) => Err(Problem::Refused(refusal.to_string())),
+            };
         }
         let ended = run.machine.end();
         let wants = if ended.is_some() {
@@ -201,11 +207,11 @@ impl Step<'_> {
     }
 
     /// Gives an ended child's result to its parent; the child folds away.
-    fn hand_over(&mut self, node: NodeId, end: crate::End) -> Result<(), Problem> {
+    fn hand_over(&mut self, node: NodeId, end: End) -> Result<(), Problem> {
         let Some(run) = self.tree.runs.get(&node) else { return Ok(()) };
         let Some((parent, key)) = run.book.parent.clone() else { return Ok(()) };
         if run.book.open.is_empty() {
-            let end = ChildEnd { node, end, spent: run.book.spent };
+            let end = ChildEnd { node: Some(node), end, spent: run.book.spent };
             self.settle(parent, key, How::Child(end), Account::default())?;
         }
         Ok(())
@@ -310,8 +316,25 @@ impl Step<'_> {
     fn open(&mut self, parent: NodeId, key: EffectKey, spec: ChildSpec) -> Result<(), Problem> {
         let child = NodeId(self.tree.next_node);
         let ChildSpec { kind, spec, command, limits } = spec;
+        match self.kinds.open(&kind, &spec) {
+            Ok(machine) => self.tree.prepared = Some(machine),
+            Err(problem) => return self.stillborn(parent, key, None, problem.to_string()),
+        }
         let opened = Opened { parent: Some((parent, key)), kind, spec, command, limits, title: None };
         self.record(child, Fact::Opened(Box::new(opened)))
+    }
+
+    /// Tells a parent that a child it wanted has failed before it began. The tree goes on without it.
+    fn stillborn(
+        &mut self,
+        parent: NodeId,
+        key: EffectKey,
+        node: Option<NodeId>,
+        reason: String,
+    ) -> Result<(), Problem> {
+        let end = End::because(EndStatus::Failed, reason);
+        let end = ChildEnd { node, end, spent: Spent::default() };
+        self.settle(parent, key, How::Child(end), Account::default())
     }
 
     /// Whether work that needs `needs` may start now. Tells the run whose limit forbids it.

@@ -44,7 +44,7 @@ async fn finish(engine: &Engine, tree: TreeId) -> thermidor_step_engine::End {
                     engine.send(tree, wait.node, Request::Command(answer)).await.expect("it is posted");
                 }
                 if wake_at.is_some() {
-                    tokio::time::sleep(Duration::from_millis(30)).await;
+                    tokio::time::sleep(Duration::from_secs(20)).await;
                 }
             }
             Driven::Suspended => panic!("nobody asked for it"),
@@ -109,6 +109,41 @@ async fn fan_out_waits_for_a_place() {
         most = most.max(open);
     }
     assert_eq!(most, 3);
+}
+
+/// Would fail if a driver let go of a tree for a moment, or held on to one for long.
+#[tokio::test(start_paused = true)]
+async fn a_near_moment_is_waited_for_and_a_far_one_is_not() {
+    let check = async |pause: u64, waited: u64| {
+        let worker = crew::Job { pause, ..job("w", &[]) };
+        let spec = Json::of(&worker).expect("a job");
+        let (engine, tree) = opened(Start { kind: "worker".into(), spec, ..start(Limits::default()) }).await;
+        let began = tokio::time::Instant::now();
+        let driven = drive(&engine, tree).await;
+        match (&driven, waited) {
+            (Driven::Ended(end), 1..) => assert_eq!(end.status, EndStatus::Done),
+            (Driven::Parked { waits, wake_at: Some(_) }, 0) => assert_eq!(waits, &[]),
+            _ => panic!("{pause} ms: {driven:?}"),
+        }
+        let took = u64::try_from(began.elapsed().as_millis()).expect("short");
+        assert!((waited..waited + 100).contains(&took), "{pause} ms: {took} ms");
+        finish(&engine, tree).await;
+    };
+    check(500, 500).await;
+    check(4_900, 4_900).await;
+    check(20_000, 0).await;
+
+    // A stop does not sit it out.
+    let spec = Json::of(&crew::Job { pause: 4_000, ..job("w", &[]) }).expect("a job");
+    let (engine, tree) = opened(Start { kind: "worker".into(), spec, ..start(Limits::default()) }).await;
+    let began = tokio::time::Instant::now();
+    let stop = async {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        engine.send(tree, NodeId::ROOT, Request::Stop).await.expect("it is posted");
+    };
+    let (driven, ()) = tokio::join!(drive(&engine, tree), stop);
+    assert!(matches!(driven, Driven::Ended(end) if end.status == EndStatus::Stopped));
+    assert_eq!(began.elapsed(), Duration::from_secs(1));
 }
 
 #[tokio::test(start_paused = true)]
@@ -222,6 +257,23 @@ async fn watchers_miss_nothing() {
         assert_eq!(seen, records[usize::try_from(after).expect("small")..]);
         assert!(texts.iter().all(|text| text == "study" || text == "act"));
     }
+}
+
+/// Would fail if a child that cannot be made stranded the whole tree: nobody could ever drive it again.
+#[tokio::test(start_paused = true)]
+async fn a_child_that_cannot_be_opened_has_failed_and_the_others_go_on() {
+    let broken = crew::Job { name: String::new(), ..crew::Job::default() };
+    let crew = vec![job("first", &[]), broken, job("last", &["first", ""])];
+    let spec = Json::of(&crew::Job { crew, ..job("root", &[]) }).expect("a job");
+    let (engine, tree) = opened(Start { spec, ..start(Limits::default()) }).await;
+    let end = finish(&engine, tree).await;
+    assert_eq!(end.status, EndStatus::Done);
+    let results: std::collections::BTreeMap<String, thermidor_step_engine::End> =
+        end.output.read().expect("results");
+    let statuses: Vec<_> = results.iter().map(|(name, end)| (name.as_str(), end.status)).collect();
+    assert_eq!(statuses, [("", EndStatus::Failed), ("first", EndStatus::Done), ("last", EndStatus::Done)]);
+    let reason = results[""].reason.clone().expect("a reason");
+    assert!(reason.contains("a job has a name"), "{reason}");
 }
 
 #[tokio::test(start_paused = true)]

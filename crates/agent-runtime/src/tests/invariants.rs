@@ -17,6 +17,7 @@ enum Step {
     Lose(usize, u8),
     Signal(Signal),
     Resolve(Resolution),
+    Fire,
     Snapshot,
 }
 
@@ -43,6 +44,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         1 => prop::bool::ANY.prop_map(|stop| Step::Signal(if stop { Signal::Stop } else { Signal::Limit })),
         1 => Just(Step::Resolve(Resolution::Retry)),
         1 => Just(Step::Resolve(Resolution::Done("it happened".into()))),
+        4 => Just(Step::Fire),
         1 => Just(Step::Snapshot),
     ];
     prop::collection::vec(step, 0..40)
@@ -91,6 +93,11 @@ fn take(sim: &mut Sim, step: Step) {
             // A refusal is fine too: nothing was asked, or the run is stopping.
             let _ = sim.input(Input::Command(AgentCommand::ResolveUnknown { call, resolution }));
         }
+        Step::Fire => {
+            if let Some(key) = sim.timers.keys().next().cloned() {
+                sim.fire(&key.to_string());
+            }
+        }
         Step::Snapshot => {
             let image = serde_json::to_string(&sim.state).expect("a state has a JSON form");
             sim.state = serde_json::from_str(&image).expect("a state reads back");
@@ -116,7 +123,10 @@ proptest! {
             prop_assert_eq!(open.len(), sim.state.open.len(), "{}", sim.log);
             prop_assert!(double.is_empty(), "{:?}\n{}", double, sim.log);
             prop_assert!(sim.state.turns <= 4, "{}", sim.log);
-            let waits = !sim.in_flight.is_empty() || !sim.asked.is_empty();
+            let waits = !(sim.in_flight.is_empty() && sim.asked.is_empty() && sim.timers.is_empty());
+            // Nothing is done while it waits, and it never waits longer than it may.
+            prop_assert!(sim.timers.is_empty() || (sim.in_flight.is_empty() && sim.timers.len() == 1), "{}", sim.log);
+            prop_assert!(sim.timers.values().all(|moment| moment.since(sim.now).as_millis() <= 2_000), "{}", sim.log);
             prop_assert!(waits || sim.state.end.is_some(), "it is stuck:\n{}", sim.log);
             for message in sim.state.history.iter() {
                 if let Message::Assistant(answer) = &**message && answer.ending != Ending::Finished {

@@ -1,4 +1,9 @@
-use std::{collections::BTreeSet, fmt::Write as _, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write as _,
+    sync::Arc,
+    time::Duration,
+};
 
 use expect_test::Expect;
 use thermidor_step_engine::{
@@ -21,6 +26,8 @@ pub(super) struct Sim {
     pub(super) in_flight: BTreeSet<EffectKey>,
     pub(super) unwanted: BTreeSet<EffectKey>,
     pub(super) asked: BTreeSet<EffectKey>,
+    pub(super) timers: BTreeMap<EffectKey, Timestamp>,
+    pub(super) now: Timestamp,
     finished: BTreeSet<EffectKey>,
     pub(super) events: Vec<Json>,
     pub(super) log: String,
@@ -47,6 +54,8 @@ impl Sim {
             in_flight: BTreeSet::new(),
             unwanted: BTreeSet::new(),
             asked: BTreeSet::new(),
+            timers: BTreeMap::new(),
+            now: Timestamp::from_millis(0),
             finished: BTreeSet::new(),
             events: Vec::new(),
             log: String::new(),
@@ -69,7 +78,7 @@ impl Sim {
 
     pub(super) fn input(&mut self, input: Input<AgentMachine>) -> Result<(), Refusal> {
         let ids = SequentialIds::default();
-        let at = Moment { now: Timestamp::from_millis(0), ids: &ids };
+        let at = Moment { now: self.now, ids: &ids };
         for event in self.machine.handle(&self.state, input, &at)? {
             self.happen(&event);
         }
@@ -88,6 +97,7 @@ impl Sim {
             if AgentMachine::end(&self.state).is_some() {
                 assert!(self.in_flight.is_empty(), "ended with {:?} in flight", self.in_flight);
                 self.asked.clear();
+                self.timers.clear();
                 return;
             }
             let open: Open = self.in_flight.iter().cloned().collect();
@@ -112,6 +122,7 @@ impl Sim {
             writeln!(self.log, "- {key}").expect("a string takes it");
         }
         self.asked.clear();
+        self.timers.clear();
         for (key, work) in wants {
             match work {
                 Work::Effect(_) if self.in_flight.contains(&key) => {}
@@ -129,7 +140,13 @@ impl Sim {
                     writeln!(self.log, "? {key} {}", question.kind).expect("a string takes it");
                     self.asked.insert(key);
                 }
-                Work::Child(_) | Work::Keep | Work::Timer(_) => panic!("an agent wants no such work"),
+                Work::Timer(moment) => {
+                    assert!(!self.finished.contains(&key), "{key} is wanted again");
+                    let millis = moment.since(self.now).as_millis();
+                    writeln!(self.log, "@ {key} in {millis} ms").expect("a string takes it");
+                    self.timers.insert(key, moment);
+                }
+                Work::Child(_) | Work::Keep => panic!("an agent wants no such work"),
             }
         }
     }
@@ -139,6 +156,15 @@ impl Sim {
         assert!(self.in_flight.remove(&key), "{key} is not in flight:\n{}", self.log);
         self.finished.insert(key.clone());
         self.input(Input::Settled { key, how }).expect("settlements are never refused");
+    }
+
+    /// Lets the time pass up to the moment that is waited for.
+    pub(super) fn fire(&mut self, key: &str) {
+        let key: EffectKey = key.parse().expect("a key");
+        let moment = self.timers.remove(&key);
+        self.now = moment.unwrap_or_else(|| panic!("nobody waits for {key}:\n{}", self.log));
+        self.finished.insert(key.clone());
+        self.input(Input::Settled { key, how: How::Fired }).expect("settlements are never refused");
     }
 
     pub(super) fn signal(&mut self, signal: Signal) {
@@ -240,7 +266,7 @@ fn show(event: &AgentEvent) -> String {
             format!("TurnBegan {} (turn {}, {:?}){reason}", turn.call, turn.turn, turn.tools)
         }
         AgentEvent::Spoke(spoke) => format!("Spoke {}: {}", spoke.call, show_message(&spoke.message)),
-        AgentEvent::BrokeOff { spoke, counts } => {
+        AgentEvent::BrokeOff { spoke, counts, .. } => {
             format!(
                 "BrokeOff {}: {}{}",
                 spoke.call,
@@ -293,7 +319,7 @@ pub(super) fn unpaired(state: &AgentState) -> (Vec<String>, Vec<String>) {
 }
 
 /// What `steps` do to an agent that was asked to "plan": the log of events, of work started (`+`), no longer
-/// wanted (`-`), asked of a person (`?`).
+/// wanted (`-`), asked of a person (`?`), waited for (`@`).
 pub(super) fn check(spec: &str, steps: impl FnOnce(&mut Sim), expected: Expect) -> Sim {
     let mut sim = Sim::new(spec).start("plan");
     steps(&mut sim);

@@ -2,7 +2,7 @@ use expect_test::expect;
 use thermidor_step_engine::{EndStatus, How, Signal};
 use thermidor_types::{ToolOutcome, ToolResult};
 
-use super::sim::{Sim, check, message, model};
+use super::sim::{Sim, broken, check, message, model};
 use crate::{AgentCommand, AgentOutcome, Cut, Reply, Resolution, ToolReply};
 
 #[test]
@@ -77,6 +77,56 @@ fn a_stop_while_tools_run_settles_every_call() {
             CallSettled c1.1: Unknown
             CallsSettled c1.2: Unknown
             Ended Stopped: it was stopped
+        "#]],
+    );
+}
+
+/// Would fail if somebody who stops a run had to sit out its wait.
+#[test]
+fn a_wait_ends_with_the_run() {
+    check(
+        "",
+        |sim| {
+            sim.settle("model:1", broken("half"));
+            sim.signal(Signal::Stop);
+        },
+        expect![[r#"
+            Assigned "plan"
+            TurnBegan 1 (turn 1, Tools)
+            + model:1 Tools
+            BrokeOff 1: "half" CutOff
+            @ wait:1 in 500 ms
+            StopAsked
+            Ended Stopped: it was stopped
+        "#]],
+    );
+    check(
+        r#""contract":{"sections":["Goal"]}"#,
+        |sim| {
+            sim.say("model:1", "first");
+            sim.settle("model:2", broken("half"));
+            sim.fire("wait:2");
+            sim.settle("model:3", broken("hal"));
+            sim.signal(Signal::Limit);
+        },
+        expect![[r#"
+            Assigned "plan"
+            TurnBegan 1 (turn 1, Tools)
+            + model:1 Tools
+            Spoke 1: "first"
+            Unfit: The heading "Goal" is missing.
+            RepairAsked: 3 lines
+            TurnBegan 2 (turn 2, Nothing)
+            + model:2 Nothing
+            BrokeOff 2: "half" CutOff
+            @ wait:2 in 500 ms
+            TurnBegan 3 (turn 2, Nothing)
+            + model:3 Nothing
+            BrokeOff 3: "hal" CutOff
+            @ wait:3 in 2000 ms
+            LimitReached
+            RepairJudged First: The heading "Goal" is missing.
+            Ended Limit: a limit was reached
         "#]],
     );
 }

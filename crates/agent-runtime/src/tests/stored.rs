@@ -18,6 +18,7 @@ fn every_event() -> Vec<Json> {
 
     let mut sim = Sim::new(unfit).start("plan");
     sim.settle("model:1", broken("half"));
+    sim.fire("wait:1");
     sim.say("model:2", "look [add {\"b\":1.10}] [send 2]");
     sim.answer("tool:1", "2");
     sim.settle("tool:2", How::Unknown);
@@ -57,7 +58,22 @@ fn every_event() -> Vec<Json> {
     let mut sim = Sim::new("").deciding(gives_up).start("plan");
     sim.say("model:1", "hm");
     take(sim);
+    before_waits(&mut events);
     events
+}
+
+/// Breaks were stored without a moment at first: the first one stands so where it always stood, and at the end as
+/// it is stored today.
+fn before_waits(events: &mut Vec<Json>) {
+    let place = events.iter().position(|event| event.as_str().starts_with(r#"{"BrokeOff""#));
+    let place = place.expect("an answer broke off");
+    let today: AgentEvent = events[place].read().expect("it reads");
+    let AgentEvent::BrokeOff { spoke, counts, wait_until: Some(_) } = today else {
+        panic!("a break that waits, not {today:?}")
+    };
+    let earlier = Json::of(&AgentEvent::BrokeOff { spoke, counts, wait_until: None });
+    let today = std::mem::replace(&mut events[place], earlier.expect("it has a form"));
+    events.push(today);
 }
 
 /// Would fail if the stored form of an event changed without a new version: old journals could not be read.

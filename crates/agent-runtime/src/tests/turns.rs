@@ -124,12 +124,16 @@ fn an_answer_that_breaks_off_is_asked_for_again() {
         "",
         |sim| {
             sim.settle("model:1", broken("half an [send 1]"));
+            sim.fire("wait:1");
             sim.settle("model:2", broken("half"));
+            sim.fire("wait:2");
             sim.say("model:3", "[add 1]");
             sim.answer("tool:1", "2");
             sim.settle("model:4", model(Reply::CutOff(message("sus"), Cut::Cancelled)));
             sim.settle("model:5", broken("one"));
+            sim.fire("wait:5");
             sim.say("model:6", " ");
+            sim.fire("wait:6");
             sim.settle("model:7", broken("three"));
         },
         expect![[r#"
@@ -137,9 +141,11 @@ fn an_answer_that_breaks_off_is_asked_for_again() {
             TurnBegan 1 (turn 1, Tools)
             + model:1 Tools
             BrokeOff 1: "half an" [c1.0 send(1) Interrupted] CutOff
+            @ wait:1 in 500 ms
             TurnBegan 2 (turn 1, Tools)
             + model:2 Tools
             BrokeOff 2: "half" CutOff
+            @ wait:2 in 2000 ms
             TurnBegan 3 (turn 1, Tools)
             + model:3 Tools
             Spoke 3: [c3.0 add(1) open]
@@ -152,9 +158,11 @@ fn an_answer_that_breaks_off_is_asked_for_again() {
             TurnBegan 5 (turn 2, Tools)
             + model:5 Tools
             BrokeOff 5: "one" CutOff
+            @ wait:5 in 500 ms
             TurnBegan 6 (turn 2, Tools)
             + model:6 Tools
             BrokeOff 6:  CutOff
+            @ wait:6 in 2000 ms
             TurnBegan 7 (turn 2, Tools)
             + model:7 Tools
             BrokeOff 7: "three" CutOff

@@ -335,17 +335,21 @@ pub(crate) fn kinds(world: &World) -> Kinds {
         .with::<Crew>(|spec| Ok((Crew(spec.read().map_err(|error| error.to_string())?), Arc::new(NoHands))))
         .with::<Worker>(move |spec| {
             let job: Job = spec.read().map_err(|error| error.to_string())?;
+            if job.name.is_empty() {
+                return Err("a job has a name".into());
+            }
             Ok((Worker(job.clone()), Arc::new(Hands { world: world.clone(), job })))
         })
 }
 
-/// plan → (front ∥ back ∥ inner crew (a asks, b rests)) → sum
+/// plan → (front ∥ back, which rests long, ∥ inner crew (a asks, b rests)) → sum
 pub(crate) fn start(limits: Limits) -> Start {
     let asking = Job { asks: true, ..job("a", &[]) };
     let resting = Job { pause: 20, ..job("b", &[]) };
     let inner = Job { crew: vec![asking, resting], ..job("inner", &["plan"]) };
+    let back = Job { pause: 20_000, ..job("back", &["plan"]) };
     let sum = job("sum", &["front", "back", "inner"]);
-    let crew = vec![job("plan", &[]), job("front", &["plan"]), job("back", &["plan"]), inner, sum];
+    let crew = vec![job("plan", &[]), job("front", &["plan"]), back, inner, sum];
     Start {
         kind: Crew::KIND.into(),
         spec: Json::of(&Job { crew, ..job("root", &[]) }).expect("a job"),
