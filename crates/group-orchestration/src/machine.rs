@@ -124,7 +124,7 @@ impl GroupMachine {
         let Some(turn) = state.turn(key.number()).filter(|_| key.name() == TURN) else { return Vec::new() };
         let member = self.spec.members.get(&turn.call.member);
         let ((status, said), node, spent) = match how {
-            How::Child(ChildEnd { node, end, spent }) => (assign::said(member, &end), Some(node), spent),
+            How::Child(ChildEnd { node, end, spent }) => (assign::said(member, &end), node, spent),
             How::Done(nothing) => match nothing {},
             How::Fired | How::TimedOut | How::Unknown | How::Abandoned => {
                 let said =

@@ -48,7 +48,7 @@ impl Room {
             (status, Some(turn)) => {
                 let end = self.child_end(turn, status);
                 self.open.retain(|open| open.0 != turn);
-                let how = How::Child(ChildEnd { node: NodeId(turn), end, spent: Spent::default() });
+                let how = How::Child(ChildEnd { node: Some(NodeId(turn)), end, spent: Spent::default() });
                 Input::Settled { key: EffectKey::new("turn", turn), how }
             }
             (word, None) => panic!("what is {word:?}?"),
