@@ -2,7 +2,7 @@
 
 use std::{
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicI64, Ordering},
     },
     time::Duration,
@@ -533,4 +533,99 @@ async fn a_later_call_may_say_less() {
     let asked: Vec<_> = model.requests().iter().map(|request| request.max_output).collect();
     let expected = [3_000 - inputs[0], 3_000 - spent[0] - inputs[1]].map(|left| Some(Tokens(left)));
     assert_eq!(asked, expected);
+}
+
+/// A run whose every answer breaks off, and when its calls were made, in milliseconds from its beginning.
+struct Breaking {
+    journal: Arc<MemoryJournal>,
+    model: ScriptedModel,
+    clock: TokioClock,
+    began: tokio::time::Instant,
+    calls: Arc<Mutex<Vec<u128>>>,
+}
+
+impl Breaking {
+    async fn begin() -> Self {
+        let (began, calls) = (tokio::time::Instant::now(), Arc::default());
+        let noted: Arc<Mutex<Vec<u128>>> = Arc::clone(&calls);
+        let model = ScriptedModel::answering("test/one", move |_| {
+            noted.lock().unwrap_or_else(PoisonError::into_inner).push(began.elapsed().as_millis());
+            Reply::BreaksOff("half an".into())
+        });
+        let breaking = Self { journal: Arc::default(), model, clock: TokioClock::new(), began, calls };
+        start(&breaking.engine(), ada(json!({})), tea()).await;
+        breaking
+    }
+
+    /// As a new process has it: nothing but the journal is shared.
+    fn engine(&self) -> Engine {
+        let kinds = Kinds::new().with(agent_kind(setup(&self.model)));
+        Engine::new(self.journal.clone(), kinds, self.clock.clone()).audited()
+    }
+
+    /// Drives the run until `millis` after its beginning, and has `act` done then.
+    async fn drive(&self, millis: u64, act: impl AsyncFnOnce(&Engine, &CancellationToken)) -> Driven {
+        let (engine, suspend) = (self.engine(), CancellationToken::new());
+        let acting = async {
+            tokio::time::sleep_until(self.began + Duration::from_millis(millis)).await;
+            act(&engine, &suspend).await;
+        };
+        let (driven, ()) = tokio::join!(engine.drive(run(), &suspend), acting);
+        driven.expect("it drives")
+    }
+
+    fn calls(&self) -> Vec<u128> {
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// Would fail if an overloaded model were asked again at once, or a wait let go of the run: whoever follows it
+/// would take that for its end.
+#[tokio::test(start_paused = true)]
+async fn a_call_that_broke_off_waits_before_it_is_made_again() {
+    let breaking = Breaking::begin().await;
+    let engine = breaking.engine();
+    let end = ended(&engine).await;
+    assert_eq!((end.status, breaking.calls()), (EndStatus::Failed, vec![0, 500, 2_500]));
+    let records = engine.records(run(), 0).await.expect("it reads");
+    let releases = records.iter().filter(|record| matches!(record.fact, Fact::Released { .. })).count();
+    assert_eq!(releases, 1, "it was let go before its end");
+}
+
+/// Would fail if another process began a wait anew, cut it short, or forgot the call after it.
+#[tokio::test(start_paused = true)]
+async fn a_wait_goes_on_in_another_process() {
+    let breaking = Breaking::begin().await;
+    let suspend = async |_: &Engine, suspend: &CancellationToken| suspend.cancel();
+    assert_eq!(breaking.drive(200, suspend).await, Driven::Suspended);
+    assert_eq!(breaking.drive(300, suspend).await, Driven::Suspended);
+    assert_eq!(breaking.calls(), [0]);
+    assert_eq!(breaking.drive(600, suspend).await, Driven::Suspended);
+    assert_eq!(breaking.calls(), [0, 500]);
+    // Long after its moment: the next call is made at once.
+    tokio::time::sleep_until(breaking.began + Duration::from_hours(1)).await;
+    assert_eq!(ended(&breaking.engine()).await.status, EndStatus::Failed);
+    assert_eq!(breaking.calls(), [0, 500, 3_600_000]);
+}
+
+/// Would fail if a stop, or the end of the run's time, had to sit the wait out.
+#[tokio::test(start_paused = true)]
+async fn a_stop_ends_a_wait_at_once() {
+    let breaking = Breaking::begin().await;
+    let stop = async |engine: &Engine, _: &CancellationToken| {
+        engine.send(run(), NodeId::ROOT, Request::Stop).await.expect("it is posted");
+    };
+    let driven = breaking.drive(1_000, stop).await;
+    assert!(matches!(driven, Driven::Ended(end) if end.status == EndStatus::Stopped));
+    assert_eq!((breaking.calls(), breaking.began.elapsed()), (vec![0, 500], Duration::from_secs(1)));
+
+    let breaking = Breaking::begin().await;
+    let limit = async |engine: &Engine, _: &CancellationToken| {
+        let limits = Limits { millis: Some(1_200), ..Limits::default() };
+        let request = Request::Limits(Box::new(limits));
+        engine.send(run(), NodeId::ROOT, request).await.expect("it is posted");
+    };
+    let driven = breaking.drive(1_000, limit).await;
+    assert!(matches!(driven, Driven::Ended(end) if end.status == EndStatus::Limit));
+    assert_eq!((breaking.calls(), breaking.began.elapsed()), (vec![0, 500], Duration::from_millis(1_200)));
 }
