@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, time::Duration};
 use thermidor_agent_runtime::count_words;
 use thermidor_runs::{RunEvent, RunEventKind};
 use thermidor_step_engine::EndStatus;
-use thermidor_types::{MemberId, Text, Timestamp, Usage};
+use thermidor_types::{MemberId, Text, Timestamp, Tokens, Usage};
 
 use crate::words;
 
@@ -73,8 +73,11 @@ pub(crate) struct Finished {
 }
 
 impl Finished {
-    /// `297 words, 1,234 + 456 tokens, 1.2 s`
+    /// `297 words, 1,234 + 456 tokens, 1.2 s`; of a turn in which nothing was said, `nothing said, 1.2 s`.
     pub(crate) fn figures(&self) -> String {
+        if self.text.is_empty() && self.usage.total() == Tokens(0) {
+            return format!("nothing said, {}", words::time(self.took));
+        }
         let said = words::count(count_words(&self.text) as u64, "word");
         format!("{said}, {}, {}", words::usage(&self.usage), words::time(self.took))
     }
