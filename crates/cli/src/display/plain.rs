@@ -30,7 +30,9 @@ pub(super) fn line(screen: Screen, progress: &Progress, event: &RunEvent, detail
         None => format!("{turn} {member}"),
     };
     let list = |faults: &[thermidor_types::Text]| {
-        faults.iter().map(|fault| words::one_line(fault)).collect::<Vec<_>>().join("; ")
+        let one =
+            |fault: &thermidor_types::Text| words::one_line(fault).trim_end_matches(['.', '。']).to_owned();
+        faults.iter().map(one).collect::<Vec<_>>().join("; ")
     };
     match &event.kind {
         RunEventKind::AnswerUnfit { turn, member, faults } => {
