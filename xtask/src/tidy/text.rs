@@ -92,7 +92,7 @@ mod tests {
     fn tidy_lines_pass() {
         check_text("", expect![""]);
         check_text(
-            "a todo list, MASTODONS\nhttps://example.org/users/home/\n$HOME/x ./work/y docs/root/z\n",
+            "a todo list, MASTODONS\nhttps://example.org/users/home/\n$HOME/x ./some/y docs/root/z\n",
             expect![""],
         );
     }
