@@ -78,6 +78,9 @@ impl From<thermidor_runs::Error> for Trouble {
             }
             RunsErrorKind::NotDone | RunsErrorKind::Internal => Exit::Failed,
         };
+        if error.kind() == RunsErrorKind::Busy {
+            return Self::new(exit, format!("{error}; `thermidor runs tail` shows it"));
+        }
         Self::new(exit, error)
     }
 }

@@ -12,13 +12,13 @@ pub(crate) enum Problem {
     Engine(#[from] thermidor_step_engine::Error),
     #[error(transparent)]
     Journal(#[from] thermidor_step_engine::JournalError),
-    #[error("run {0} is being driven by another process; `runs tail` shows it")]
+    #[error("run {0} is being driven by another process")]
     Busy(TreeId),
     #[error("run {0} is done: there is nothing to go on with; start a new one")]
     Done(TreeId),
     #[error("{0}")]
     Configuration(String),
-    #[error("run {0} is not done: {1:?} {2}")]
+    #[error("run {0} {ended}{because}", ended = ended(*.1), because = because(.2))]
     NotDone(TreeId, EndStatus, String),
     #[error("run {0} waits for a person: {1}")]
     Asks(TreeId, String),
@@ -26,6 +26,19 @@ pub(crate) enum Problem {
     Suspended(TreeId),
     #[error("the driver of run {0} broke off: {1}")]
     Broken(TreeId, String),
+}
+
+fn ended(status: EndStatus) -> &'static str {
+    match status {
+        EndStatus::Done => "is done",
+        EndStatus::Failed => "failed",
+        EndStatus::Stopped => "was stopped",
+        EndStatus::Limit => "reached a limit",
+    }
+}
+
+fn because(reason: &str) -> String {
+    if reason.is_empty() { String::new() } else { format!(": {reason}") }
 }
 
 /// Why something could not be done with a run, as a closed set.

@@ -299,8 +299,7 @@ impl RunsBuilder {
             return Err(Error::configuration(self.problems.join("; ")));
         }
         let Self { models, tries, journal, leases, tools, steps, supervisors, clock, ids, .. } = self;
-        let mut agents =
-            AgentSetup::new(SharedModels(models), SharedClock(clock.clone())).tools(tools.clone());
+        let mut agents = AgentSetup::new(SharedModels(models), read(clock.clone())).tools(tools.clone());
         for step in steps {
             agents = agents.step(step);
         }
@@ -308,7 +307,7 @@ impl RunsBuilder {
             agents = agents.tries(tries);
         }
         let kinds = house::kinds(agents, supervisors);
-        let engine = Engine::new(journal, kinds, SharedClock(clock.clone())).with_ids(SharedIds(ids.clone()));
+        let engine = Engine::new(journal, kinds, read(clock.clone())).with_ids(SharedIds(ids.clone()));
         Ok(Runs { engine: Arc::new(engine), leases, tools, clock, ids })
     }
 }
@@ -327,12 +326,9 @@ impl Models for SharedModels {
     }
 }
 
-struct SharedClock(Arc<dyn Clock>);
-
-impl Clock for SharedClock {
-    fn now(&self) -> Timestamp {
-        self.0.now()
-    }
+/// A clock that is shared, as one that can be handed over.
+fn read(clock: Arc<dyn Clock>) -> impl Clock {
+    move || clock.now()
 }
 
 struct SharedIds(Arc<dyn Ids>);
