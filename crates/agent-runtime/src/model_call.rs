@@ -171,20 +171,19 @@ async fn listen(
                 let line = serde_json::to_string(&fragment).unwrap_or_default();
                 call.context.delta("call", line + "\n");
             }
+            ChatEvent::Media(media) => partial.media(media),
             ChatEvent::Ended(end) => return Ok(*end),
         }
     }
     let card: &ModelCard = model.card();
     let failure = Failure::new(FailureKind::Malformed, "the stream had no ending");
-    Ok(StreamEnd {
-        message: std::mem::take(partial).cut_off(card, Tokens(0)),
-        ending: StreamEnding::CutOff(failure),
-    })
+    let message = std::mem::take(partial).cut_off(card, Tokens(0));
+    Ok(StreamEnd::new(message, StreamEnding::CutOff(failure)))
 }
 
 /// What the end of a stream means.
 fn ended(end: StreamEnd, tools: &Registry) -> Reply {
-    let StreamEnd { mut message, ending } = end;
+    let StreamEnd { mut message, ending, .. } = end;
     for exchange in message.exchanges_mut() {
         if let Some(tool) = tools.by_wire_name(&exchange.call.name) {
             exchange.call.name = tool.spec().name.clone();

@@ -2,7 +2,8 @@ use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 use thermidor_model_runtime::cost;
 use thermidor_types::{
-    AssistantMessage, Ending, Exchange, Measure, ModelCard, Part, Reasoning, Text, Tokens, ToolCall, Usage,
+    AssistantMessage, Ending, Exchange, Measure, Media, ModelCard, Part, Reasoning, Text, Tokens, ToolCall,
+    Usage,
 };
 
 /// Bytes of text per token, where an answer was cut off and nobody will say how many it took.
@@ -31,6 +32,7 @@ enum Piece {
     Text(String),
     Reasoning(String),
     Call { index: usize, name: SmolStr, arguments: String },
+    Media(Media),
 }
 
 impl Partial {
@@ -48,10 +50,14 @@ impl Partial {
         }
     }
 
+    pub(crate) fn media(&mut self, media: Media) {
+        self.pieces.push(Piece::Media(media));
+    }
+
     pub(crate) fn call(&mut self, fragment: &CallFragment) {
         let known = self.pieces.iter_mut().rev().find_map(|piece| match piece {
             Piece::Call { index, arguments, .. } if *index == fragment.index => Some(arguments),
-            Piece::Call { .. } | Piece::Text(_) | Piece::Reasoning(_) => None,
+            Piece::Call { .. } | Piece::Text(_) | Piece::Reasoning(_) | Piece::Media(_) => None,
         });
         match known {
             Some(arguments) => arguments.push_str(&fragment.fragment),
@@ -79,6 +85,7 @@ impl Partial {
             Piece::Call { index, name, arguments } => {
                 Part::Exchange(Exchange::open(ToolCall::new(format!("{index}"), name, arguments)))
             }
+            Piece::Media(media) => Part::Media(media),
         });
         AssistantMessage {
             parts: parts.collect(),
@@ -95,6 +102,7 @@ impl Piece {
         match self {
             Self::Text(text) | Self::Reasoning(text) => text.len(),
             Self::Call { name, arguments, .. } => name.len() + arguments.len(),
+            Self::Media(_) => 0,
         }
     }
 }

@@ -196,7 +196,7 @@ pub(crate) fn unknown(language: Language) -> ToolResult {
 fn says_something(message: &AssistantMessage) -> bool {
     message.parts.iter().any(|part| match part {
         Part::Text(text) => !text.trim().is_empty(),
-        Part::Exchange(_) | Part::Media(_) => true,
+        Part::Exchange(_) | Part::Media(_) | Part::Native(_) => true,
         Part::Reasoning(_) => false,
     })
 }

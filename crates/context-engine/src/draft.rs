@@ -270,7 +270,7 @@ fn texts_of(message: &mut Message) -> Vec<&mut Text> {
                     .iter_mut()
                     .flat_map(|result| result.content.iter_mut().filter_map(words))
                     .collect(),
-                Part::Reasoning(_) | Part::Media(_) => Vec::new(),
+                Part::Reasoning(_) | Part::Media(_) | Part::Native(_) => Vec::new(),
             })
             .collect(),
     }

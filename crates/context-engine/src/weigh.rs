@@ -46,6 +46,7 @@ pub(crate) fn message_tokens(message: &Message, counter: &dyn TokenCounter) -> T
                 Part::Reasoning(reasoning) => counter.count(&reasoning.text),
                 Part::Exchange(exchange) => exchange_tokens(exchange, counter),
                 Part::Media(media) => media_tokens(media),
+                Part::Native(native) => counter.count(native.item.as_str()),
             })
             .sum(),
     }

@@ -17,7 +17,7 @@
 //!     match event {
 //!         ChatEvent::Text(text) => print!("{text}"),
 //!         ChatEvent::Ended(end) => println!("\n{:?}, {:?}", end.ending, end.message.usage.cost),
-//!         ChatEvent::Reasoning(_) | ChatEvent::Call { .. } => {}
+//!         ChatEvent::Reasoning(_) | ChatEvent::Call { .. } | ChatEvent::Media(_) => {}
 //!     }
 //! }
 //! # Ok(()) }
@@ -37,7 +37,8 @@ mod sse;
 
 pub use cards::bundled_cards;
 pub use chat::{
-    ChatEvent, ChatModel, ChatRequest, ChatStream, ResponseSchema, StreamEnd, StreamEnding, ToolChoice,
+    CacheLifetime, CacheMarks, ChatEvent, ChatModel, ChatRequest, ChatStream, PromptCache, ReasoningEffort,
+    ResponseSchema, StreamEnd, StreamEnding, ToolChoice, UnknownShape,
 };
 pub use error::Error;
 pub use http::{HttpModel, Timeouts};

@@ -66,7 +66,7 @@ fn complete(message: &mut AssistantMessage, input: Tokens, price: Option<&Price>
 /// use thermidor_model_runtime::cost;
 /// use thermidor_types::{Currency, Price, Tokens, Usage};
 ///
-/// let price = Price { currency: Currency::USD, input: 2_000_000, cached_input: Some(200_000), cache_write: None, output: 8_000_000 };
+/// let price = Price { cached_input: Some(200_000), ..Price::new(Currency::USD, 2_000_000, 8_000_000) };
 /// let usage = Usage { input: Tokens(1_000), cached_input: Tokens(500), output: Tokens(100), ..Usage::default() };
 /// assert_eq!(cost(&usage, &price).to_string(), "0.0019 USD");
 /// ```
@@ -111,7 +111,7 @@ fn part_length(part: &Part) -> usize {
                 + exchange.call.arguments.len()
                 + exchange.result.as_ref().map_or(0, result_length)
         }
-        Part::Media(_) => 0,
+        Part::Media(_) | Part::Native(_) => 0,
     }
 }
 

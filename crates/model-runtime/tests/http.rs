@@ -115,13 +115,7 @@ async fn act(socket: &mut TcpStream, script: Vec<Act>) {
 }
 
 fn card() -> ModelCard {
-    let price = Price {
-        currency: Currency::USD,
-        input: 1_000_000,
-        cached_input: None,
-        cache_write: None,
-        output: 2_000_000,
-    };
+    let price = Price::new(Currency::USD, 1_000_000, 2_000_000);
     ModelCard { price: Some(price), ..ModelCard::unknown(ModelId::new("lab", "m"), Tokens(8000)) }
 }
 

@@ -23,6 +23,7 @@ fn heard(stream: &str, quirks: &[Quirk]) -> String {
                 format!("call {} {} {} ({wire_id})\n", call.id, call.name, call.arguments)
             }
             Part::Media(_) => "media\n".to_owned(),
+            Part::Native(_) => "native\n".to_owned(),
         };
         let mut lines: Vec<String> = end.message.parts.iter().map(part).collect();
         lines.push(match &end.ending {

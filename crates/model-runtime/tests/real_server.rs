@@ -50,7 +50,7 @@ async fn listen(mut stream: ChatStream) -> (usize, String, StreamEnd) {
                 text.push_str(&fragment);
             }
             ChatEvent::Ended(end) => return (fragments, text, *end),
-            ChatEvent::Reasoning(_) | ChatEvent::Call { .. } => {}
+            ChatEvent::Reasoning(_) | ChatEvent::Call { .. } | ChatEvent::Media(_) => {}
         }
     }
     panic!("the stream had no end");

@@ -66,6 +66,7 @@ fn hear<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> Heard {
         match event {
             ChatEvent::Text(more) => text += &more,
             ChatEvent::Reasoning(more) => reasoning += &more,
+            ChatEvent::Media(_) => {}
             ChatEvent::Call { index, name, fragment } => {
                 fragments.resize(fragments.len().max(index + 1), (String::new(), String::new()));
                 fragments[index].0 = name.to_string();
@@ -112,7 +113,7 @@ fn check(recording: &Recording) {
 fn spoken(part: &Part) -> Option<&str> {
     match part {
         Part::Text(text) => Some(text),
-        Part::Reasoning(_) | Part::Exchange(_) | Part::Media(_) => None,
+        Part::Reasoning(_) | Part::Exchange(_) | Part::Media(_) | Part::Native(_) => None,
     }
 }
 

@@ -48,7 +48,7 @@ impl ChatModel for Scripted {
             Try::Answer(words, ending) => {
                 let parts = words.iter().map(|word| Part::text(*word)).collect();
                 let message = AssistantMessage { parts, ..AssistantMessage::default() };
-                let end = ChatEvent::Ended(Box::new(StreamEnd { message, ending }));
+                let end = ChatEvent::Ended(Box::new(StreamEnd::new(message, ending)));
                 let deltas = words.into_iter().map(|word| ChatEvent::Text(word.into())).chain([end]);
                 Ok(stream::iter(deltas.collect::<Vec<_>>()).boxed())
             }

@@ -109,7 +109,7 @@ impl ChatModel for Echo {
     async fn stream(&self, request: ChatRequest) -> Result<ChatStream, Error> {
         let text = request.messages.last().map(Message::text).unwrap_or_default();
         let message = AssistantMessage { parts: vec![Part::text(text)], ..AssistantMessage::default() };
-        let end = StreamEnd { message, ending: StreamEnding::Finished };
+        let end = StreamEnd::new(message, StreamEnding::Finished);
         Ok(stream::iter([ChatEvent::Ended(Box::new(end))]).boxed())
     }
 }

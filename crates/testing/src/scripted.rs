@@ -243,7 +243,7 @@ impl ChatModel for ScriptedModel {
             },
             ..AssistantMessage::default()
         };
-        events.push_back(ChatEvent::Ended(Box::new(StreamEnd { message, ending })));
+        events.push_back(ChatEvent::Ended(Box::new(StreamEnd::new(message, ending))));
         let answer = Open { events, abandoned: Arc::clone(&self.abandoned) };
         let pace = self.pace;
         Ok(stream::unfold(answer, move |mut answer| async move {
@@ -283,7 +283,7 @@ mod tests {
             match event {
                 ChatEvent::Text(more) => text.push_str(&more),
                 ChatEvent::Ended(end) => return (text, *end),
-                ChatEvent::Reasoning(_) | ChatEvent::Call { .. } => {}
+                ChatEvent::Reasoning(_) | ChatEvent::Call { .. } | ChatEvent::Media(_) => {}
             }
         }
         panic!("no ending");

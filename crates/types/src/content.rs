@@ -1,7 +1,9 @@
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
-use crate::{ContentHash, ModelId, Text};
+use crate::{ContentHash, Json, ModelId, Text};
 
 /// One part of what a person, a tool or the operator says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -65,4 +67,33 @@ pub struct Reasoning {
     /// The model that made it: it is dropped when another model reads the history.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelId>,
+}
+
+/// An item of an answer that only its own provider understands: reasoning in an encrypted form, a search the
+/// provider ran itself, the state of a server-side tool.
+///
+/// It is kept byte for byte and sent back in its place, to the model that made it and to no other.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NativeItem {
+    /// The model that made it: it is dropped when another model reads the history.
+    pub model: ModelId,
+    /// The item in the provider's own form.
+    pub item: Json,
+}
+
+/// A source that an answer names.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Citation {
+    /// Where the source is on the network.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub url: Option<Text>,
+    /// What the source is called: a page, a document of the request, a file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<Text>,
+    /// The words taken from it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quote: Option<Text>,
+    /// The words of the answer that rest on it, in bytes of its text parts written one after the other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub span: Option<Range<usize>>,
 }

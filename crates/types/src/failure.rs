@@ -57,6 +57,31 @@ impl FailureKind {
         )
     }
 
+    /// Whether the same request may succeed at another place: another key, another channel, another model.
+    ///
+    /// A question of its own. A wrong key is not worth a retry and well worth another channel; a malformed
+    /// request fails everywhere.
+    pub const fn failover(self) -> bool {
+        match self {
+            Self::Credentials
+            | Self::Quota
+            | Self::RateLimited
+            | Self::NotFound
+            | Self::Overloaded
+            | Self::Server
+            | Self::Network
+            | Self::Timeout
+            | Self::Malformed
+            | Self::Configuration => true,
+            Self::InvalidRequest
+            | Self::ContextTooLong
+            | Self::ContentRefused
+            | Self::Cancelled
+            | Self::Unfit
+            | Self::Internal => false,
+        }
+    }
+
     /// The kind as words, a fragment that reads well after "failed to": `rate limited`.
     pub const fn words(self) -> &'static str {
         match self {

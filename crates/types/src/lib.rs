@@ -32,7 +32,7 @@ mod time;
 mod usage;
 
 pub use chunked::Chunked;
-pub use content::{Content, Media, MediaSource, Reasoning, media_kind};
+pub use content::{Citation, Content, Media, MediaSource, NativeItem, Reasoning, media_kind};
 pub use failure::{Failure, FailureKind};
 pub use hash::{ContentHash, ParseHashError};
 pub use ids::{CallId, CommandId, Ids, MemberId, RandomIds, SequentialIds, TreeId};
@@ -41,7 +41,7 @@ pub use message::{
     AssistantMessage, Ending, Exchange, Message, Origin, OriginKind, Part, Role, SystemMessage, ToolCall,
     ToolOutcome, ToolResult, UserMessage,
 };
-pub use model::{Abilities, ModelCard, ModelId, ParseModelIdError, Price};
+pub use model::{Abilities, ModelCard, ModelId, ParseModelIdError, Price, PriceTier};
 pub use money::{Currency, Money, ParseMoneyError};
 pub use near::near;
 pub use schema::ToolSchema;

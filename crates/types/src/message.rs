@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
-use crate::{CallId, Content, Media, MemberId, ModelId, Reasoning, Text, Usage};
+use crate::{CallId, Citation, Content, Media, MemberId, ModelId, NativeItem, Reasoning, Text, Usage};
 
 /// The four roles of a chat. Roles for display are made from a message's [`Origin`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -161,6 +161,9 @@ pub struct AssistantMessage {
     /// How it ended.
     #[serde(default)]
     pub ending: Ending,
+    /// The sources it names, in the order the provider gave them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub citations: Vec<Citation>,
 }
 
 impl AssistantMessage {
@@ -168,7 +171,7 @@ impl AssistantMessage {
     pub fn text(&self) -> String {
         join(self.parts.iter().filter_map(|part| match part {
             Part::Text(text) => Some(text),
-            Part::Reasoning(_) | Part::Exchange(_) | Part::Media(_) => None,
+            Part::Reasoning(_) | Part::Exchange(_) | Part::Media(_) | Part::Native(_) => None,
         }))
     }
 
@@ -176,7 +179,7 @@ impl AssistantMessage {
     pub fn exchanges(&self) -> impl Iterator<Item = &Exchange> {
         self.parts.iter().filter_map(|part| match part {
             Part::Exchange(exchange) => Some(exchange),
-            Part::Text(_) | Part::Reasoning(_) | Part::Media(_) => None,
+            Part::Text(_) | Part::Reasoning(_) | Part::Media(_) | Part::Native(_) => None,
         })
     }
 
@@ -184,7 +187,7 @@ impl AssistantMessage {
     pub fn exchanges_mut(&mut self) -> impl Iterator<Item = &mut Exchange> {
         self.parts.iter_mut().filter_map(|part| match part {
             Part::Exchange(exchange) => Some(exchange),
-            Part::Text(_) | Part::Reasoning(_) | Part::Media(_) => None,
+            Part::Text(_) | Part::Reasoning(_) | Part::Media(_) | Part::Native(_) => None,
         })
     }
 }
@@ -212,6 +215,8 @@ pub enum Part {
     Exchange(Exchange),
     /// An image or a sound the model made.
     Media(Media),
+    /// What only the provider understands, to be sent back to it.
+    Native(NativeItem),
 }
 
 impl Part {

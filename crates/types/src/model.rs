@@ -111,14 +111,64 @@ pub struct Abilities {
     pub reasoning: bool,
     /// It answers by a JSON schema.
     pub structured_output: bool,
+    /// It watches videos.
+    pub video: bool,
+    /// It reads documents as files.
+    pub files: bool,
+    /// It makes images inside an answer.
+    pub image_output: bool,
 }
 
-/// Prices in micro-units of `currency` per one million tokens, by the request's size.
+/// Prices in micro-units of `currency` per one million tokens, by the request's size: `2500000` is 2.50.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Price {
     /// The currency of all figures.
     pub currency: Currency,
+    /// Micro-units per million input tokens.
+    pub input: i64,
+    /// Micro-units per million input tokens read from the cache; `input` when unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cached_input: Option<i64>,
+    /// Micro-units per million input tokens written to the cache; `input` when unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_write: Option<i64>,
+    /// Micro-units per million input tokens written to the cache for an hour; `cache_write` when unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_write_hour: Option<i64>,
+    /// Micro-units per million output tokens.
+    pub output: i64,
+    /// Other rates for larger requests, by rising size. A request is billed whole at the rates of the last
+    /// tier it reaches.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tiers: Vec<PriceTier>,
+    /// What a batched request costs, in percent of these prices; not on offer when unset.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub batch_percent: Option<u8>,
+}
+
+impl Price {
+    /// The same rates for every request, without a cache.
+    pub const fn new(currency: Currency, input: i64, output: i64) -> Self {
+        Self {
+            currency,
+            input,
+            cached_input: None,
+            cache_write: None,
+            cache_write_hour: None,
+            output,
+            tiers: Vec::new(),
+            batch_percent: None,
+        }
+    }
+}
+
+/// The rates of requests above a size, in the units of [`Price`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PriceTier {
+    /// The tier holds for requests with more input tokens than this.
+    pub above: Tokens,
     /// Micro-units per million input tokens.
     pub input: i64,
     /// Micro-units per million input tokens read from the cache; `input` when unknown.

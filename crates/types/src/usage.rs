@@ -71,6 +71,9 @@ pub struct Usage {
     /// The part of `input` written to the provider's prompt cache.
     #[serde(default, skip_serializing_if = "zero")]
     pub cache_write: Tokens,
+    /// The part of `cache_write` that is kept for an hour instead of minutes.
+    #[serde(default, skip_serializing_if = "zero")]
+    pub cache_write_hour: Tokens,
     /// Tokens of the answer, reasoning included.
     pub output: Tokens,
     /// The part of `output` spent on reasoning.
@@ -117,6 +120,7 @@ impl Add for Usage {
             input: self.input + other.input,
             cached_input: self.cached_input + other.cached_input,
             cache_write: self.cache_write + other.cache_write,
+            cache_write_hour: self.cache_write_hour + other.cache_write_hour,
             output: self.output + other.output,
             reasoning: self.reasoning + other.reasoning,
             cost,

@@ -238,7 +238,7 @@ pub(super) fn show_message(message: &AssistantMessage) -> String {
                 .map_or_else(|| "open".to_owned(), |result| format!("{:?}", result.outcome));
             format!("[{} {}({}) {result}]", exchange.call.id, exchange.call.name, exchange.call.arguments)
         }
-        Part::Reasoning(_) | Part::Media(_) => "…".to_owned(),
+        Part::Reasoning(_) | Part::Media(_) | Part::Native(_) => "…".to_owned(),
     });
     let mut shown = parts.collect::<Vec<_>>().join(" ");
     if message.ending != Ending::Finished {

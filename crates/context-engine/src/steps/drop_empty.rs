@@ -27,7 +27,7 @@ fn has_content(message: &Message) -> bool {
         }),
         Message::Assistant(answer) => answer.parts.iter().any(|part| match part {
             Part::Text(text) => !text.trim().is_empty(),
-            Part::Exchange(_) | Part::Media(_) => true,
+            Part::Exchange(_) | Part::Media(_) | Part::Native(_) => true,
             Part::Reasoning(_) => false,
         }),
     }

@@ -46,7 +46,7 @@ impl MessageProcessor for MediaNotes {
                                     exchange.result.iter_mut().flat_map(|result| &mut result.content);
                                 contents.for_each(|content| describe(content, abilities, language));
                             }
-                            Part::Media(_) | Part::Text(_) | Part::Reasoning(_) => {}
+                            Part::Media(_) | Part::Text(_) | Part::Reasoning(_) | Part::Native(_) => {}
                         }
                     }
                     Message::Assistant(answer)

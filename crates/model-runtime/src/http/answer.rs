@@ -160,7 +160,7 @@ fn length(event: &ChatEvent) -> usize {
     match event {
         ChatEvent::Text(text) | ChatEvent::Reasoning(text) => text.len(),
         ChatEvent::Call { fragment, .. } => fragment.len(),
-        ChatEvent::Ended(_) => 0,
+        ChatEvent::Media(_) | ChatEvent::Ended(_) => 0,
     }
 }
 

@@ -146,7 +146,7 @@ fn events(answer: Answer, request: &ChatRequest, input: Tokens, model: &ModelId)
     let message =
         AssistantMessage { parts, model: Some(model.clone()), usage, ending, ..AssistantMessage::default() };
     let ending = if ending == Ending::Length { StreamEnding::Length } else { StreamEnding::Finished };
-    events.push(ChatEvent::Ended(Box::new(StreamEnd { message, ending })));
+    events.push(ChatEvent::Ended(Box::new(StreamEnd::new(message, ending))));
     events
 }
 

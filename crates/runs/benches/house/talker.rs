@@ -61,7 +61,7 @@ impl ChatModel for Talker {
             model: Some(self.card.id.clone()),
             ..AssistantMessage::default()
         };
-        let end = StreamEnd { message, ending: StreamEnding::Finished };
+        let end = StreamEnd::new(message, StreamEnding::Finished);
         Ok(stream::iter([ChatEvent::Text(text.into()), ChatEvent::Ended(Box::new(end))]).boxed())
     }
 }

@@ -376,7 +376,7 @@ impl Answer {
             StreamEnding::CutOff(_) | StreamEnding::Failed(_) => Ending::CutOff,
         };
         let message = self.transcript.message(self.usage.unwrap_or_default(), shown);
-        StreamEnd { message, ending }
+        StreamEnd::new(message, ending)
     }
 }
 

@@ -212,7 +212,7 @@ fn assistant_text(message: &AssistantMessage) -> Cow<'_, str> {
     let mut texts = message.parts.iter().filter_map(|part| match part {
         Part::Text(text) if !text.is_empty() => Some(Cow::Borrowed(text.as_str())),
         Part::Media(media) => Some(Cow::Owned(format!("[{}]", label(media)))),
-        Part::Text(_) | Part::Reasoning(_) | Part::Exchange(_) => None,
+        Part::Text(_) | Part::Reasoning(_) | Part::Exchange(_) | Part::Native(_) => None,
     });
     join(&mut texts)
 }

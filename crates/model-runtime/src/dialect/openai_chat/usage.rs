@@ -64,6 +64,7 @@ pub(super) fn read(raw: &RawValue, cost: Cost) -> Result<Option<Usage>, serde_js
         input,
         cached_input: count(cached.as_ref()).min(input),
         cache_write: count(written.as_ref()).min(input),
+        cache_write_hour: Tokens(0),
         output,
         reasoning: reasoning.min(output),
         cost: (cost == Cost::Dollars).then(|| dollars(reported.cost)).flatten(),
