@@ -2,15 +2,20 @@
 
 use expect_test::{Expect, expect};
 use thermidor_model_runtime::{
-    ChatEvent, Quirk, Quirks, StreamEnding,
-    dialect::openai_chat::{Close, Decoder},
+    ChatEvent, Dialect, Quirk, Quirks, StreamEnding,
+    dialect::{Close, Decoder},
 };
 use thermidor_types::{ModelId, Part};
 
 /// One line per part, then the ending.
 fn heard(stream: &str, quirks: &[Quirk]) -> String {
     let decode = |size: usize| {
-        let mut decoder = Decoder::new(ModelId::new("test", "m"), "p", &Quirks::of(quirks.iter().copied()));
+        let mut decoder = Decoder::new(
+            Dialect::OpenaiChat,
+            ModelId::new("test", "m"),
+            "p",
+            &Quirks::of(quirks.iter().copied()),
+        );
         stream.as_bytes().chunks(size.max(1)).for_each(|chunk| decoder.feed(chunk));
         let events = decoder.finish(Close::EndOfStream);
         let Some(ChatEvent::Ended(end)) = events.last() else { panic!("no end") };
@@ -32,7 +37,7 @@ fn heard(stream: &str, quirks: &[Quirk]) -> String {
             StreamEnding::Failed(failure) => format!("Failed {failure}"),
         });
         lines.extend(decoder.finish_reason().map(|reason| format!(" ({reason})")));
-        let unknown = decoder.unknown_shapes();
+        let unknown: u64 = decoder.unknown_shapes().iter().map(|shape| shape.count).sum();
         lines.extend((unknown > 0).then(|| format!(", {unknown} unknown")));
         lines.concat() + "\n"
     };
@@ -101,7 +106,7 @@ fn endings() {
 /// After `[DONE]` nothing is waited for.
 #[test]
 fn done_is_the_end_while_the_socket_stays_open() {
-    let mut decoder = Decoder::new(ModelId::new("test", "m"), "p", &Quirks::default());
+    let mut decoder = Decoder::new(Dialect::OpenaiChat, ModelId::new("test", "m"), "p", &Quirks::default());
     decoder.feed(format!("data: {STOP}\n\ndata: [DO").as_bytes());
     assert!(!decoder.is_complete());
     decoder.feed(b"NE]\n\n");
@@ -441,7 +446,7 @@ fn quirks_of_answers() {
     .assert_eq(&heard(&stream, &[]));
 
     let cost = |quirks: Quirks| {
-        let mut decoder = Decoder::new(ModelId::new("test", "m"), "p", &quirks);
+        let mut decoder = Decoder::new(Dialect::OpenaiChat, ModelId::new("test", "m"), "p", &quirks);
         decoder.feed(b"data: {\"choices\":[],\"usage\":{\"prompt_tokens\":9,\"cost\":0.00099}}\n\n");
         match decoder.finish(Close::EndOfStream).pop() {
             Some(ChatEvent::Ended(end)) => end.message.usage.cost.map(|cost| cost.to_string()),
@@ -456,7 +461,8 @@ fn quirks_of_answers() {
 #[test]
 fn usage_figures() {
     let usage = |text: &str| {
-        let mut decoder = Decoder::new(ModelId::new("test", "m"), "p", &Quirks::default());
+        let mut decoder =
+            Decoder::new(Dialect::OpenaiChat, ModelId::new("test", "m"), "p", &Quirks::default());
         decoder.feed(format!("data: {USAGE}\n\ndata: {{\"choices\":[],\"usage\":{text}}}\n\n").as_bytes());
         match decoder.finish(Close::EndOfStream).pop() {
             Some(ChatEvent::Ended(end)) => end.message.usage,

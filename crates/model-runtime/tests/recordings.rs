@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 use proptest::prelude::*;
 use serde::Deserialize;
 use thermidor_model_runtime::{
-    ChatEvent, Quirks, StreamEnd, StreamEnding,
-    dialect::openai_chat::{Close, Decoder, read_fault},
+    ChatEvent, Dialect, Quirks, StreamEnd, StreamEnding,
+    dialect::{Close, Decoder, read_fault},
 };
 use thermidor_types::{FailureKind, Measure, ModelId, Part};
 
@@ -53,7 +53,7 @@ struct Heard {
 }
 
 fn hear<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> Heard {
-    let mut decoder = Decoder::new(ModelId::new("test", "m"), "p", &Quirks::default());
+    let mut decoder = Decoder::new(Dialect::OpenaiChat, ModelId::new("test", "m"), "p", &Quirks::default());
     let mut events = Vec::new();
     for chunk in chunks {
         decoder.feed(chunk);
@@ -75,7 +75,13 @@ fn hear<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> Heard {
             ChatEvent::Ended(_) => panic!("two ends"),
         }
     }
-    Heard { text, reasoning, fragments, end: *end, unknown_shapes: decoder.unknown_shapes() }
+    Heard {
+        text,
+        reasoning,
+        fragments,
+        end: *end,
+        unknown_shapes: decoder.unknown_shapes().iter().map(|shape| shape.count).sum(),
+    }
 }
 
 fn check(recording: &Recording) {

@@ -2,8 +2,8 @@
 
 use expect_test::{Expect, expect};
 use thermidor_model_runtime::{
-    ChatRequest, Quirk, Quirks, ResponseSchema, ToolChoice,
-    dialect::openai_chat::{Unencodable, encode},
+    ChatRequest, Provider, Quirk, Quirks, ResponseSchema, ToolChoice,
+    dialect::{Target, Unencodable, WireRequest, encode as encode_for},
 };
 use thermidor_types::{
     Abilities, AssistantMessage, Content, Exchange, Json, Media, MediaSource, Message, ModelCard, ModelId,
@@ -12,6 +12,12 @@ use thermidor_types::{
 
 fn card() -> ModelCard {
     ModelCard::unknown(ModelId::new("test", "m"), Tokens(1000))
+}
+
+fn encode(request: &ChatRequest, card: &ModelCard, quirks: &Quirks) -> Result<Vec<u8>, Unencodable> {
+    let provider = Provider { quirks: quirks.clone(), ..Provider::new("test", "http://127.0.0.1") };
+    let WireRequest { body, .. } = encode_for(request, Target { card, provider: &provider })?;
+    Ok(body)
 }
 
 fn body(request: &ChatRequest, card: &ModelCard, quirks: &[Quirk]) -> String {

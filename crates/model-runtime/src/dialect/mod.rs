@@ -1,3 +1,20 @@
-//! Wire formats as pure codecs: a request to JSON, bytes to events. No socket, no clock.
+//! Wire formats: pure codecs, one folder each.
+//!
+//! [`encode`] writes a request for a [`Target`]; a [`Decoder`] turns the bytes of an answer into events. What all
+//! formats share is here: framing, the assembly of answers and of tool calls, reading failures. A format adds a
+//! mapper that says what one JSON document means, and an encoder.
 
+mod answer;
+mod calls;
+mod codec;
+mod decoder;
+mod fault;
+mod lenient;
+mod mapper;
 pub mod openai_chat;
+mod think;
+mod transcript;
+
+pub use codec::{Target, Unencodable, WireRequest, encode};
+pub use decoder::{Close, Decoder};
+pub use fault::{Fault, read_fault};

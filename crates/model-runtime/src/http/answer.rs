@@ -16,7 +16,7 @@ use tokio::time::{Instant, Sleep, sleep_until};
 use super::{Timeouts, model::redacted};
 use crate::{
     ChatEvent, StreamEnding,
-    dialect::openai_chat::{Close, Decoder, Fault},
+    dialect::{Close, Decoder, Fault},
 };
 
 /// The most bytes decoded before the reader gets a turn.

@@ -13,7 +13,7 @@ use tokio::time::{Instant, timeout_at};
 use super::{Clients, answer::Answer, headers};
 use crate::{
     Auth, ChatEvent, ChatModel, ChatRequest, ChatStream, Error, Provider,
-    dialect::openai_chat::{self, Decoder, Fault},
+    dialect::{self, Decoder, Fault, Target},
     retry::unseen_failure,
 };
 
@@ -46,9 +46,9 @@ impl HttpModel {
     }
 
     fn request(&self, request: &ChatRequest) -> Result<RequestBuilder, Error> {
-        let body = openai_chat::encode(request, &self.card, &self.provider.quirks)
+        let wire = dialect::encode(request, Target { card: &self.card, provider: &self.provider })
             .map_err(|error| self.error(FailureKind::InvalidRequest, error.to_string()))?;
-        let address = format!("{}/chat/completions", self.provider.base_url.trim_end_matches('/'));
+        let address = format!("{}{}", self.provider.base_url.trim_end_matches('/'), wire.path);
         let url: Url = address.parse().map_err(|_| {
             self.error(FailureKind::Configuration, format!("{:?} is no address", self.provider.base_url))
         })?;
@@ -57,7 +57,12 @@ impl HttpModel {
             .post(url)
             .header(CONTENT_TYPE, "application/json")
             .header(ACCEPT, "text/event-stream, application/json")
-            .body(body);
+            .body(wire.body);
+        for (name, value) in
+            self.provider.headers.iter().chain(wire.headers.iter().map(|(name, value)| (name, value)))
+        {
+            builder = builder.header(name, value);
+        }
         if let Some(key) = &self.key {
             builder = self.authorised(builder, key)?;
         }
@@ -114,7 +119,7 @@ impl HttpModel {
                 Ok(None) | Err(_) => break, // the status alone says enough
             }
         }
-        let fault = openai_chat::read_fault(Some(status), &body);
+        let fault = dialect::read_fault(Some(status), &body);
         let mut error = self.fault(&fault).with_status(status);
         if let Some(wait) = wait {
             error = error.with_retry_after(wait);
@@ -153,7 +158,12 @@ impl ChatModel for HttpModel {
         if content_type.is_some_and(|value| value.starts_with("text/html")) {
             return Err(self.error(FailureKind::Malformed, "a web page came instead of an answer"));
         }
-        let decoder = Decoder::new(self.card.id.clone(), request.call_prefix, &self.provider.quirks);
+        let decoder = Decoder::new(
+            self.provider.dialect,
+            self.card.id.clone(),
+            request.call_prefix,
+            &self.provider.quirks,
+        );
         let most = request.max_output;
         let mut answer = Answer::new(response, decoder, times, start, most, self.key.clone());
         let event = answer.next().await;

@@ -1,3 +1,5 @@
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 use thermidor_types::{ModelCard, ModelId, Tokens};
@@ -30,8 +32,14 @@ pub struct Provider {
     pub aliases: Vec<SmolStr>,
     /// The name for people.
     pub title: String,
-    /// The address that `/chat/completions` is appended to.
+    /// The address that the dialect's path is appended to, `/chat/completions` for instance.
     pub base_url: String,
+    /// The path to append instead, query included; `{model}` in it is the model's name.
+    #[serde(default)]
+    pub path: Option<String>,
+    /// Headers that every request carries, by name.
+    #[serde(default)]
+    pub headers: BTreeMap<String, String>,
     /// Environment variables that usually hold the key, the preferred first. This crate reads none of them.
     #[serde(default)]
     pub key_variables: Vec<SmolStr>,
@@ -71,6 +79,8 @@ impl Provider {
             name,
             aliases: Vec::new(),
             base_url: base_url.into(),
+            path: None,
+            headers: BTreeMap::new(),
             key_variables: Vec::new(),
             dialect: Dialect::OpenaiChat,
             auth: Auth::Bearer,

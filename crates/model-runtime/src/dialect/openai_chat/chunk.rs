@@ -3,10 +3,13 @@
 //! Fields whose form differs between servers are kept raw and read leniently: an odd field never costs the
 //! words beside it.
 
-use std::borrow::Cow;
-
 use serde::Deserialize;
 use serde_json::value::RawValue;
+
+use crate::dialect::{
+    calls,
+    lenient::{arguments, string},
+};
 
 #[derive(Deserialize)]
 pub(super) struct Chunk<'a> {
@@ -74,6 +77,20 @@ pub(super) struct CallDelta<'a> {
     pub(super) function: Option<FunctionDelta<'a>>,
 }
 
+impl CallDelta<'_> {
+    /// What it says, in the words of all dialects.
+    pub(super) fn read(&self) -> calls::CallDelta<'_> {
+        let function = self.function.as_ref();
+        calls::CallDelta {
+            index: self.index,
+            id: string(self.id),
+            name: function.and_then(|function| string(function.name)),
+            arguments: arguments(function.and_then(|function| function.arguments)),
+            signature: None,
+        }
+    }
+}
+
 #[derive(Deserialize)]
 pub(super) struct FunctionDelta<'a> {
     #[serde(borrow, default)]
@@ -89,54 +106,4 @@ pub(super) struct Block<'a> {
     pub(super) text: Option<&'a RawValue>,
     #[serde(borrow, default)]
     pub(super) thinking: Option<&'a RawValue>,
-}
-
-/// A string on its way through the decoder, borrowed unless it holds an escape.
-#[derive(Deserialize)]
-struct Borrowed<'a>(#[serde(borrow)] Cow<'a, str>);
-
-/// The string in `raw`; `None` for everything that is no string, and for the empty one.
-pub(super) fn string<'a>(raw: Option<&'a RawValue>) -> Option<Cow<'a, str>> {
-    let text = raw?.get();
-    if text.len() <= 2 || !text.starts_with('"') {
-        return None;
-    }
-    match serde_json::from_str::<Borrowed<'a>>(text) {
-        Ok(Borrowed(text)) => Some(text),
-        Err(_) => serde_json::from_str(&without_lone_surrogates(text)).ok().map(Cow::Owned),
-    }
-}
-
-/// The list in `raw`, a single object standing for a list of one.
-pub(super) fn list<'a, T: Deserialize<'a>>(raw: Option<&'a RawValue>) -> Result<Vec<T>, serde_json::Error> {
-    match raw.map(RawValue::get) {
-        Some(text) if text.starts_with('[') => serde_json::from_str(text),
-        Some(text) if text.starts_with('{') => serde_json::from_str(text).map(|one| vec![one]),
-        _ => Ok(Vec::new()),
-    }
-}
-
-/// Halves of surrogate pairs, which JSON can write and Unicode text cannot hold, become U+FFFD.
-#[cold]
-fn without_lone_surrogates(text: &str) -> String {
-    let unit = |at: usize| {
-        let digits = text.get(at + 2..at + 6).filter(|_| text[at..].starts_with("\\u"))?;
-        u16::from_str_radix(digits, 16).ok()
-    };
-    let (mut clean, mut at) = (String::with_capacity(text.len()), 0);
-    while let Some(found) = memchr::memchr(b'\\', &text.as_bytes()[at..]) {
-        let escape = at + found;
-        clean.push_str(&text[at..escape]);
-        let (length, lone) = match (unit(escape), text.get(escape + 6..).and_then(|_| unit(escape + 6))) {
-            (Some(0xD800..=0xDBFF), Some(0xDC00..=0xDFFF)) => (12, false),
-            (Some(0xD800..=0xDFFF), _) => (6, true),
-            (Some(_), _) => (6, false),
-            // An escape is two bytes; the byte after the backslash may belong to a longer character.
-            (None, _) => (1 + text[escape + 1..].chars().next().map_or(0, char::len_utf8), false),
-        };
-        clean.push_str(if lone { "\u{FFFD}" } else { &text[escape..escape + length] });
-        at = escape + length;
-    }
-    clean.push_str(&text[at..]);
-    clean
 }

@@ -9,30 +9,13 @@ use super::request::{
     Audio, Body, Call, CalledFunction, Choice, Entry, Format, Name, NamedSchema, OfferedFunction, Piece,
     StreamOptions, Tool, Url, Words,
 };
-use crate::{ChatRequest, Quirk, Quirks, ToolChoice};
+use crate::{
+    ChatRequest, Quirk, Quirks, ToolChoice,
+    dialect::{Target, Unencodable, WireRequest},
+};
 
 /// What the model reads in place of a result that never came.
 const INTERRUPTED: &str = "The call was interrupted before it gave a result.";
-
-/// A request that this dialect has no form for.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Unencodable {
-    /// There is nothing to answer.
-    #[error("the request has no message")]
-    NoMessage,
-    /// A medium's bytes are in a blob store that a codec cannot reach.
-    #[error("the bytes of {0} must be put into the request before it is sent")]
-    UnresolvedBlob(String),
-    /// The tool that must be called is not among those on offer.
-    #[error("the tool {0:?} is to be called but is not offered")]
-    ToolNotOffered(String),
-    /// The temperature is no number between 0 and 2.
-    #[error("the temperature {0} is not between 0 and 2")]
-    Temperature(String),
-    /// A value has no JSON form.
-    #[error("the request has no JSON form: {0}")]
-    Json(String),
-}
 
 /// The JSON body for `request`, asking for a stream.
 ///
@@ -45,7 +28,8 @@ pub enum Unencodable {
 ///
 /// # Errors
 /// See [`Unencodable`].
-pub fn encode(request: &ChatRequest, card: &ModelCard, quirks: &Quirks) -> Result<Vec<u8>, Unencodable> {
+pub(crate) fn encode(request: &ChatRequest, target: Target<'_>) -> Result<WireRequest, Unencodable> {
+    let (card, quirks) = (target.card, &target.provider.quirks);
     let mut entries =
         Entries { card, quirks, list: Vec::with_capacity(request.messages.len() + 4), calls: 0 };
     for message in &request.messages {
@@ -70,7 +54,8 @@ pub fn encode(request: &ChatRequest, card: &ModelCard, quirks: &Quirks) -> Resul
         stream_options: (!quirks.has(Quirk::NoStreamOptions))
             .then_some(StreamOptions { include_usage: true }),
     };
-    serde_json::to_vec(&body).map_err(|error| Unencodable::Json(error.to_string()))
+    let body = serde_json::to_vec(&body).map_err(|error| Unencodable::Json(error.to_string()))?;
+    Ok(WireRequest { path: target.path("/chat/completions"), headers: Vec::new(), body })
 }
 
 struct Entries<'a> {

@@ -2,6 +2,8 @@ use serde::Deserialize;
 use serde_json::{Number, value::RawValue};
 use thermidor_types::{Currency, Measure, Money, Tokens, Usage};
 
+use crate::dialect::lenient::count;
+
 #[derive(Default, Deserialize)]
 struct Reported<'a> {
     #[serde(default)]
@@ -70,17 +72,6 @@ pub(super) fn read(raw: &RawValue, cost: Cost) -> Result<Option<Usage>, serde_js
         cost: (cost == Cost::Dollars).then(|| dollars(reported.cost)).flatten(),
         measure: Measure::Reported,
     }))
-}
-
-/// A count, also where it is written with a fraction; nonsense counts nothing.
-fn count(number: Option<&Number>) -> Tokens {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "the cast saturates at both ends"
-    )]
-    let read = |number: &Number| number.as_u64().or_else(|| number.as_f64().map(|float| float as u64));
-    Tokens(number.and_then(read).unwrap_or_default())
 }
 
 fn dollars(cost: Option<&RawValue>) -> Option<Money> {

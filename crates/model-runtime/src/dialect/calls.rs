@@ -1,11 +1,23 @@
 //! Puts tool calls together from fragments, whatever a server leaves out.
 
-use std::collections::HashMap;
+use std::{borrow::Cow, collections::HashMap};
 
-use serde_json::value::RawValue;
 use smol_str::SmolStr;
 
-use super::chunk::{CallDelta, string};
+/// What one event says of a call. Everything but the arguments may be missing.
+#[derive(Debug, Default)]
+pub(crate) struct CallDelta<'a> {
+    /// The call's place, in the provider's count.
+    pub(crate) index: Option<i64>,
+    /// The provider's id, not empty.
+    pub(crate) id: Option<Cow<'a, str>>,
+    /// The tool's wire name, not empty.
+    pub(crate) name: Option<Cow<'a, str>>,
+    /// The next fragment of the arguments.
+    pub(crate) arguments: Cow<'a, str>,
+    /// An opaque signature to send back with the call.
+    pub(crate) signature: Option<Cow<'a, str>>,
+}
 
 /// Calls on their way. A call has a place among the answer's calls from the moment its name is known.
 #[derive(Debug, Default)]
@@ -22,6 +34,7 @@ pub(super) struct Slot {
     pub(super) id: Option<SmolStr>,
     pub(super) name: SmolStr,
     pub(super) arguments: String,
+    pub(super) signature: Option<String>,
     place: Option<usize>,
     /// How much of the arguments was told already.
     told: usize,
@@ -39,7 +52,7 @@ pub(super) struct Step {
 
 /// Whether calls come whole or in fragments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
+pub(crate) enum Form {
     Fragments,
     Whole,
 }
@@ -52,9 +65,8 @@ impl Calls {
 
     /// Takes one delta; `None` while the call it belongs to has no name.
     pub(super) fn take(&mut self, delta: &CallDelta<'_>, form: Form) -> Option<Step> {
-        let id = string(delta.id).map(SmolStr::from);
-        let function = delta.function.as_ref();
-        let name = function.and_then(|function| string(function.name)).map(SmolStr::from);
+        let id = delta.id.as_deref().map(SmolStr::new);
+        let name = delta.name.as_deref().map(SmolStr::new);
         let index = delta.index.filter(|index| *index >= 0);
         let slot = self.find(index, id.as_ref(), name.as_ref(), form).unwrap_or_else(|| {
             self.slots.push(Slot::default());
@@ -74,7 +86,10 @@ impl Calls {
         if entry.name.is_empty() {
             entry.name = name.unwrap_or_default();
         }
-        push_arguments(&mut entry.arguments, function.and_then(|function| function.arguments));
+        entry.arguments.push_str(&delta.arguments);
+        if let Some(signature) = &delta.signature {
+            entry.signature = Some(signature.clone().into_owned());
+        }
         if entry.name.is_empty() {
             return None;
         }
@@ -129,15 +144,5 @@ impl Calls {
     /// How many calls never got a name.
     pub(super) fn nameless(&self) -> usize {
         self.slots.len() - self.places
-    }
-}
-
-/// A string is appended as it is meant, an object or a list as it is written, `null` not at all.
-fn push_arguments(arguments: &mut String, raw: Option<&RawValue>) {
-    let Some(raw) = raw else { return };
-    if let Some(text) = string(Some(raw)) {
-        arguments.push_str(&text);
-    } else if raw.get().starts_with(['{', '[']) {
-        arguments.push_str(raw.get());
     }
 }
