@@ -43,7 +43,7 @@ pub use chat::{
 pub use error::Error;
 pub use http::{HttpModel, Timeouts};
 pub use metering::{Metered, cost};
-pub use provider::{Auth, Dialect, Provider, Quirk, Quirks, bundled_providers};
+pub use provider::{Auth, Dialect, Evidence, ModelRule, Provider, Quirk, Quirks, bundled_providers};
 pub use rehearsal::{Contract, Language, Material, MaterialKind, Rehearsal};
 pub use retry::{CallObserver, CallReport, CallStep, Chance, Retry, RetryPolicy};
 pub use runtime::{Known, LocalServer, ModelRuntime, ModelRuntimeBuilder};

@@ -194,14 +194,12 @@ impl Answer {
         tracing::debug!(what, "an answer holds a shape nobody knows");
         let known = self.unknown.iter().position(|shape| shape.what == what);
         let place = known.or_else(|| (self.unknown.len() >= MOST_UNKNOWN).then_some(MOST_UNKNOWN - 1));
-        match place {
-            Some(place) => self.unknown[place].count += 1,
-            None => {
-                let end = sample.floor_char_boundary(LONGEST_SAMPLE);
-                let sample = sample[..end].into();
-                self.unknown.push(UnknownShape { what: what.into(), count: 1, sample });
-            }
+        if let Some(place) = place {
+            self.unknown[place].count += 1;
+            return;
         }
+        let end = sample.floor_char_boundary(LONGEST_SAMPLE);
+        self.unknown.push(UnknownShape { what: what.into(), count: 1, sample: sample[..end].into() });
     }
 
     pub(super) fn drain(&mut self) -> Vec<ChatEvent> {

@@ -5,5 +5,5 @@ mod row;
 mod table;
 
 pub use quirk::{Quirk, Quirks};
-pub use row::{Auth, Dialect, Provider};
+pub use row::{Auth, Dialect, Evidence, ModelRule, Provider};
 pub use table::bundled_providers;

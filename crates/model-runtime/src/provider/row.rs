@@ -55,6 +55,12 @@ pub struct Provider {
     /// How it differs from its dialect.
     #[serde(default)]
     pub quirks: Quirks,
+    /// What is different for some of its models; all rules that match apply, the last word counts.
+    #[serde(default)]
+    pub models: Vec<ModelRule>,
+    /// How it is known that requests have this form.
+    #[serde(default)]
+    pub evidence: Evidence,
     /// Whether it usually runs on this machine and needs no key.
     #[serde(default)]
     pub local: bool,
@@ -86,6 +92,8 @@ impl Provider {
             auth: Auth::Bearer,
             default_model: None,
             quirks: Quirks::default(),
+            models: Vec::new(),
+            evidence: Evidence::Documented,
             local: true,
             context_window: DEFAULT_WINDOW,
             max_output: None,
@@ -98,9 +106,55 @@ impl Provider {
         ModelCard { max_output: self.max_output, ..ModelCard::unknown(id, self.context_window) }
     }
 
+    /// The row as it holds for `model`, its rules applied.
+    #[must_use]
+    pub fn serving(&self, model: &str) -> Self {
+        let mut row = self.clone();
+        for rule in self.models.iter().filter(|rule| rule.matches(model)) {
+            row.quirks = row.quirks.with(&rule.quirks);
+            row.dialect = rule.dialect.unwrap_or(row.dialect);
+            row.path = rule.path.clone().or(row.path);
+        }
+        row
+    }
+
     pub(crate) fn is_called(&self, name: &str) -> bool {
         self.name == name || self.aliases.iter().any(|alias| alias == name)
     }
+}
+
+/// What is different for models whose names begin alike.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ModelRule {
+    /// How their names begin, in any case.
+    pub prefix: SmolStr,
+    /// Further quirks.
+    #[serde(default)]
+    pub quirks: Quirks,
+    /// Another wire format.
+    #[serde(default)]
+    pub dialect: Option<Dialect>,
+    /// Another path.
+    #[serde(default)]
+    pub path: Option<String>,
+}
+
+impl ModelRule {
+    fn matches(&self, model: &str) -> bool {
+        model.get(..self.prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(&self.prefix))
+    }
+}
+
+/// How it is known what a provider takes and says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Evidence {
+    /// Real exchanges with it are part of the tests.
+    Recorded,
+    /// Its documentation says so.
+    #[default]
+    Documented,
 }
 
 /// The wire formats there are codecs for.
@@ -121,4 +175,29 @@ pub enum Auth {
     Bearer,
     /// The bare key in this header.
     Header(SmolStr),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Quirk;
+
+    /// Would fail if the first rule shut out the second, or if a rule's word weighed less than its row's.
+    #[test]
+    fn all_rules_that_match_apply() {
+        let rule = |prefix: &str, quirk, path: Option<&str>| ModelRule {
+            prefix: prefix.into(),
+            quirks: Quirks::of([quirk]),
+            dialect: None,
+            path: path.map(str::to_owned),
+        };
+        let rules = vec![
+            rule("gpt-5", Quirk::DeveloperRole, Some("/a")),
+            rule("GPT-5-pro", Quirk::NoPenalties, Some("/b")),
+        ];
+        let row = Provider { models: rules, ..Provider::new("lab", "http://127.0.0.1") };
+        let flags = |model| row.serving(model).quirks.iter().count();
+        assert_eq!((flags("gpt-4"), flags("gpt-5-mini"), flags("Gpt-5-Pro-2"), flags("é")), (0, 1, 2, 0));
+        assert_eq!(row.serving("gpt-5-pro").path.as_deref(), Some("/b"));
+    }
 }

@@ -70,7 +70,8 @@ impl ModelRuntime {
             return Err(Error::new(FailureKind::Credentials, id, message));
         }
         let (card, _) = self.card_of(&id, provider);
-        let model = HttpModel::new(card, provider.clone(), key.cloned(), self.clients.clone());
+        let model =
+            HttpModel::new(card, Arc::new(provider.serving(id.model())), key.cloned(), self.clients.clone());
         Ok(self.layered(Arc::new(model)))
     }
 
