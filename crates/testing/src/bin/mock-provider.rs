@@ -1,10 +1,10 @@
-//! The mock provider as a command: `mock-provider [--port N] [--max-seconds N] [--strict]`.
+//! The mock provider as a command: `mock-provider [--port N] [--max-seconds N] [--strict] [--answers FILE]`.
 
 use std::{io::Write as _, process::ExitCode, time::Duration};
 
-use thermidor_testing::mock::{MockOptions, MockProvider};
+use thermidor_testing::mock::{MockOptions, MockProvider, WireAnswers};
 
-const USAGE: &str = "usage: mock-provider [--port N] [--max-seconds N] [--strict]";
+const USAGE: &str = "usage: mock-provider [--port N] [--max-seconds N] [--strict] [--answers FILE]";
 
 fn main() -> ExitCode {
     let options = match options(std::env::args().skip(1)) {
@@ -45,6 +45,11 @@ fn options(arguments: impl Iterator<Item = String>) -> Result<MockOptions, Strin
                 let seconds: f64 = value()?.parse().map_err(|error| format!("--max-seconds: {error}"))?;
                 options.lifetime = Duration::try_from_secs_f64(seconds)
                     .map_err(|error| format!("--max-seconds: {error}"))?;
+            }
+            "--answers" => {
+                let file = value()?;
+                let text = std::fs::read_to_string(&file).map_err(|error| format!("{file}: {error}"))?;
+                options.answers = WireAnswers::parse(&text).map_err(|error| format!("{file}: {error}"))?;
             }
             "--strict" if inline.is_none() => options.strict = true,
             _ => return Err(format!("unknown argument {flag}")),

@@ -16,6 +16,7 @@ use super::{
     script::{Role, Script},
     send::{Flow, Sender},
     state::State,
+    wire::WireAnswers,
 };
 
 const MODELS: &str =
@@ -68,6 +69,9 @@ async fn answer(
     sender: &mut Sender,
     socket: &mut TcpStream,
 ) -> std::io::Result<Flow> {
+    if let Some(name) = WireAnswers::name_in("", &request.path) {
+        return wire(name, state, sender, socket).await;
+    }
     if request.path.ends_with("/chat/completions") {
         return chat(request, state, sender, socket).await;
     }
@@ -88,6 +92,20 @@ async fn answer(
     Ok(Flow::Keep)
 }
 
+/// An answer as it is written, whatever was asked.
+async fn wire(name: &str, state: &State, sender: &mut Sender, socket: &mut TcpStream) -> std::io::Result<Flow> {
+    if let Some(answer) = state.answers.get(name) {
+        return sender.wire(state, answer, socket).await;
+    }
+    state.count(|stats| stats.errors += 1);
+    let error = format!(
+        r#"{{"error":{{"message":{},"type":"invalid_request_error","code":"model_not_found"}}}}"#,
+        quoted(&format!("the mock was started without an answer called {name}"))
+    );
+    sender.json(state, "404 Not Found", &error);
+    Ok(Flow::Keep)
+}
+
 async fn chat(
     request: &Request,
     state: &State,
@@ -102,6 +120,9 @@ async fn chat(
     };
     let model = body.model.as_deref().unwrap_or_default();
     let number = state.asked(model, &request.body);
+    if let Some(name) = WireAnswers::name_in(model, "") {
+        return wire(name, state, sender, socket).await;
+    }
     let mut script = Script::parse(model);
     if script.faults.first.is_some_and(|first| number > first) {
         script = script.sound();

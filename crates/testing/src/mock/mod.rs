@@ -11,6 +11,8 @@ mod script;
 mod send;
 mod server;
 mod state;
+mod wire;
 
 pub use server::{MockOptions, MockProvider};
 pub use state::MockStats;
+pub use wire::{BadWireAnswers, WireAnswer, WireAnswers, WireBody, WireEnd, WirePiece};

@@ -12,6 +12,7 @@ use super::{
     render::{Events, STREAM_ERROR},
     script::{Body, Cut, Faults, Role, Script},
     state::State,
+    wire::{WireAnswer, WireEnd, WirePiece},
 };
 
 const STREAM_HEAD: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\n\
@@ -195,6 +196,41 @@ impl Sender {
             }
         }
         self.push("0\r\n\r\n");
+        Ok(Flow::Keep)
+    }
+
+    /// An answer as it is written.
+    pub(super) async fn wire(
+        &mut self,
+        state: &State,
+        answer: &WireAnswer,
+        socket: &mut TcpStream,
+    ) -> io::Result<Flow> {
+        let WireAnswer { status, content_type, headers, .. } = answer;
+        self.push(&format!("HTTP/1.1 {status} {}\r\ncontent-type: {content_type}\r\n", reason(*status)));
+        for (name, value) in headers {
+            self.push(&format!("{name}: {value}\r\n"));
+        }
+        self.push("transfer-encoding: chunked\r\n\r\n");
+        for piece in answer.body.pieces() {
+            if let WirePiece::Pause { pause } = piece {
+                self.wait(pause, socket).await?;
+            }
+            let bytes = piece.bytes().unwrap_or_default();
+            state.count(|stats| stats.bytes_out += bytes.len() as u64);
+            for part in bytes.chunks(answer.write.unwrap_or(bytes.len()).max(1)) {
+                self.frame(part);
+                self.flush(socket).await?;
+            }
+        }
+        match answer.end {
+            WireEnd::Whole => self.push("0\r\n\r\n"),
+            WireEnd::Cut => return Ok(Flow::Close),
+            WireEnd::Open => {
+                self.flush(socket).await?;
+                return hang(socket).await;
+            }
+        }
         Ok(Flow::Keep)
     }
 

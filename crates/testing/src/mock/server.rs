@@ -15,13 +15,14 @@ use tokio_util::sync::CancellationToken;
 use super::{
     connection,
     state::{MockStats, State},
+    wire::WireAnswers,
 };
 
 /// Connections open at once; more wait.
 const MOST_CONNECTIONS: usize = 16_384;
 
 /// How a [`MockProvider`] is started.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct MockOptions {
     /// The port on 127.0.0.1; 0 takes a free one.
     pub port: u16,
@@ -29,19 +30,21 @@ pub struct MockOptions {
     pub lifetime: Duration,
     /// Whether histories with unanswered or orphaned tool calls are refused, as a provider does.
     pub strict: bool,
+    /// Answers that are sent as they are written.
+    pub answers: WireAnswers,
 }
 
 impl Default for MockOptions {
     fn default() -> Self {
-        Self { port: 0, lifetime: Duration::from_hours(1), strict: false }
+        Self { port: 0, lifetime: Duration::from_hours(1), strict: false, answers: WireAnswers::default() }
     }
 }
 
 /// An OpenAI-compatible server on 127.0.0.1 whose model names are scripts.
 ///
 /// It runs on a thread of its own, so that a test may block, or pause its time, and ends when it is dropped.
-/// `POST …/chat/completions` answers, streamed or not; `GET …/models`, `GET /stats`, `POST /shutdown`; all
-/// else is a 404. The names:
+/// `POST …/chat/completions` answers, streamed or not; `GET …/models`, `GET /stats`, `POST /shutdown`, and
+/// everything below `/wire/NAME/`; all else is a 404. The names:
 ///
 /// ```text
 /// mock-<role>[-n<steps>][-l<ms>][-t<tokens>][-c<chars>][-<fault>]…
@@ -54,6 +57,7 @@ impl Default for MockOptions {
 /// | `wrka`, `wrkb` | goes back to the supervisor by a tool if there is one, else answers with its result |
 /// | `sel` | names the next speaker, by the marks that the workers leave |
 /// | `txt` | `t` tokens (20) of text; with `c`, tokens of so many characters |
+/// | `wire-NAME` | one of the [`WireAnswers`] it was started with, as it is written there |
 /// | `echo` | a text written from the prompt that keeps the limits and headings it asks for; `l` is the time of the whole answer |
 ///
 /// | fault | what goes wrong |
@@ -105,11 +109,12 @@ impl MockProvider {
     /// When the port is taken, or no thread can be started.
     pub fn start_with(options: MockOptions) -> io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?;
+        let lifetime = options.lifetime;
         let (listener, state) = runtime.block_on(async { bind(options) })?;
         let address = listener.local_addr()?;
         let shared = Arc::clone(&state);
         let thread = std::thread::Builder::new().name("mock-provider".into()).spawn(move || {
-            runtime.block_on(serve(listener, shared, options.lifetime));
+            runtime.block_on(serve(listener, shared, lifetime));
         })?;
         Ok(Self { address, state, thread: Some(thread) })
     }
@@ -169,7 +174,7 @@ fn bind(options: MockOptions) -> io::Result<(TcpListener, Arc<State>)> {
     socket.set_reuseaddr(true)?;
     socket.bind(SocketAddr::from((Ipv4Addr::LOCALHOST, options.port)))?;
     let listener = socket.listen(4096)?;
-    Ok((listener, Arc::new(State::new(options.strict, CancellationToken::new()))))
+    Ok((listener, Arc::new(State::new(options.strict, options.answers, CancellationToken::new()))))
 }
 
 async fn serve(listener: TcpListener, state: Arc<State>, lifetime: Duration) {

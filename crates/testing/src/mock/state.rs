@@ -9,6 +9,8 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::wire::WireAnswers;
+
 /// Names and bodies beyond this many are not told apart any more.
 const MOST_REMEMBERED: usize = 1 << 20;
 
@@ -35,6 +37,7 @@ pub struct MockStats {
 #[derive(Debug)]
 pub(super) struct State {
     pub(super) strict: bool,
+    pub(super) answers: WireAnswers,
     pub(super) stop: CancellationToken,
     started: Instant,
     seen: Mutex<Seen>,
@@ -49,8 +52,8 @@ struct Seen {
 }
 
 impl State {
-    pub(super) fn new(strict: bool, stop: CancellationToken) -> Self {
-        Self { strict, stop, started: Instant::now(), seen: Mutex::default() }
+    pub(super) fn new(strict: bool, answers: WireAnswers, stop: CancellationToken) -> Self {
+        Self { strict, answers, stop, started: Instant::now(), seen: Mutex::default() }
     }
 
     fn seen(&self) -> MutexGuard<'_, Seen> {
