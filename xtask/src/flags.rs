@@ -30,6 +30,13 @@ xflags::xflags! {
             optional --only figure: String
         }
 
+        /// Lets our client and the official Python client ask the mock for the same answers, and compares what
+        /// they hear.
+        ///
+        /// Needs Python 3; installs the client once, from the Python package index into `target`. Writes
+        /// `target/xtask/clients.json`.
+        cmd clients {}
+
         /// Kills a team's run at every append, and the command at any moment; each must come to the same end.
         cmd crash-sweep {
             /// Only this bundled team.

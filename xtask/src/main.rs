@@ -5,10 +5,12 @@
 mod artifacts;
 mod bench;
 mod ci;
+mod clients;
 mod crash_sweep;
 mod flags;
 mod generate;
 mod mock;
+mod python;
 mod real_model;
 mod tidy;
 mod workspace;
@@ -37,6 +39,7 @@ fn run(command: XtaskCmd) -> Result<()> {
         XtaskCmd::RealModel(options) => real_model::run(&workspace, &options),
         XtaskCmd::Ci(options) => ci::run(&workspace, ci::OnFailure::from(&options)),
         XtaskCmd::Bench(options) => bench::run(&workspace, &options),
+        XtaskCmd::Clients(_) => clients::run(&workspace),
         XtaskCmd::CrashSweep(options) => crash_sweep::run(&workspace, &options),
     }
 }

@@ -32,7 +32,16 @@ pub(crate) struct Stats {
 impl Mock {
     /// Starts it on a free port.
     pub(crate) fn start(program: &Path) -> Result<Self> {
-        let mut child = Command::new(program)
+        Self::start_with(program, None)
+    }
+
+    /// Starts it on a free port, with the answers of a file.
+    pub(crate) fn start_with(program: &Path, answers: Option<&Path>) -> Result<Self> {
+        let mut command = Command::new(program);
+        if let Some(answers) = answers {
+            command.arg("--answers").arg(answers);
+        }
+        let mut child = command
             .args(["--port", "0", "--max-seconds", "7200"])
             .stdin(Stdio::null())
             .stdout(Stdio::piped())

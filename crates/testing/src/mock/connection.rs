@@ -93,7 +93,12 @@ async fn answer(
 }
 
 /// An answer as it is written, whatever was asked.
-async fn wire(name: &str, state: &State, sender: &mut Sender, socket: &mut TcpStream) -> std::io::Result<Flow> {
+async fn wire(
+    name: &str,
+    state: &State,
+    sender: &mut Sender,
+    socket: &mut TcpStream,
+) -> std::io::Result<Flow> {
     if let Some(answer) = state.answers.get(name) {
         return sender.wire(state, answer, socket).await;
     }

@@ -164,7 +164,8 @@ impl WireAnswers {
             if !(200..600).contains(&answer.status) {
                 return Err(BadWireAnswers::Status(name));
             }
-            let written = |piece: &WirePiece| matches!(piece, WirePiece::Pause { .. }) || piece.bytes().is_some();
+            let written =
+                |piece: &WirePiece| matches!(piece, WirePiece::Pause { .. }) || piece.bytes().is_some();
             if !answer.body.pieces().iter().all(written) {
                 return Err(BadWireAnswers::Hex(name));
             }
@@ -230,6 +231,7 @@ impl WirePiece {
 }
 
 fn unhex(hex: &str) -> Option<Vec<u8>> {
-    let pairs = hex.as_bytes().chunks(2).map(std::str::from_utf8);
-    pairs.map(|pair| u8::from_str_radix(pair.ok().filter(|pair| pair.len() == 2)?, 16).ok()).collect()
+    let digit = |letter: &u8| char::from(*letter).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+    let pairs = hex.as_bytes().chunks(2);
+    pairs.map(|pair| Some(digit(pair.first()?)? * 16 + digit(pair.get(1)?)?)).collect()
 }
