@@ -28,7 +28,7 @@ use serde_json::Value;
 /// write!(socket, "GET /wire/cut/v1/anything HTTP/1.1\r\n\r\n")?;
 /// let mut answer = Vec::new();
 /// socket.read_to_end(&mut answer)?;
-/// assert!(answer.ends_with(b"\"content\":\"\xf0\x9f\xa6\r\n"));
+/// assert!(answer.ends_with(b"\"content\":\"\r\n3\r\n\xf0\x9f\xa6\r\n"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
