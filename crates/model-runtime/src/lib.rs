@@ -25,6 +25,7 @@
 
 mod cards;
 mod chat;
+mod cost;
 pub mod dialect;
 mod error;
 mod http;
@@ -35,14 +36,15 @@ mod retry;
 mod runtime;
 mod sse;
 
-pub use cards::bundled_cards;
+pub use cards::{CardFault, bundled_cards, check_card};
 pub use chat::{
     CacheLifetime, CacheMarks, ChatEvent, ChatModel, ChatRequest, ChatStream, PromptCache, ReasoningEffort,
     ResponseSchema, StreamEnd, StreamEnding, ToolChoice, UnknownShape,
 };
+pub use cost::{batch_cost, cost};
 pub use error::Error;
 pub use http::{HttpModel, Timeouts};
-pub use metering::{Metered, cost};
+pub use metering::Metered;
 pub use provider::{Auth, Dialect, Evidence, ModelRule, Provider, Quirk, Quirks, bundled_providers};
 pub use rehearsal::{Contract, Language, Material, MaterialKind, Rehearsal};
 pub use retry::{CallObserver, CallReport, CallStep, Chance, Retry, RetryPolicy};

@@ -3,10 +3,10 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use futures_util::StreamExt;
 use thermidor_types::{
-    AssistantMessage, Content, Measure, Message, ModelCard, Money, Part, Price, Tokens, ToolResult, Usage,
+    AssistantMessage, Content, Measure, Message, ModelCard, Part, Price, Tokens, ToolResult,
 };
 
-use crate::{ChatEvent, ChatModel, ChatRequest, ChatStream, Error};
+use crate::{ChatEvent, ChatModel, ChatRequest, ChatStream, Error, cost};
 
 /// Bytes of text per token where nobody counted: right within a third for English and for Chinese.
 const BYTES_PER_TOKEN: usize = 4;
@@ -58,27 +58,6 @@ fn complete(message: &mut AssistantMessage, input: Tokens, price: Option<&Price>
     if message.usage.cost.is_none() {
         message.usage.cost = price.map(|price| cost(&message.usage, price));
     }
-}
-
-/// What `usage` costs at `price`, rounded up to the next millionth: limits never see too little.
-///
-/// ```
-/// use thermidor_model_runtime::cost;
-/// use thermidor_types::{Currency, Price, Tokens, Usage};
-///
-/// let price = Price { cached_input: Some(200_000), ..Price::new(Currency::USD, 2_000_000, 8_000_000) };
-/// let usage = Usage { input: Tokens(1_000), cached_input: Tokens(500), output: Tokens(100), ..Usage::default() };
-/// assert_eq!(cost(&usage, &price).to_string(), "0.0019 USD");
-/// ```
-pub fn cost(usage: &Usage, price: &Price) -> Money {
-    let times = |tokens: Tokens, rate: i64| i128::from(tokens.0) * i128::from(rate.max(0));
-    let plain = usage.input.saturating_sub(usage.cached_input).saturating_sub(usage.cache_write);
-    let sum = times(plain, price.input)
-        + times(usage.cached_input, price.cached_input.unwrap_or(price.input))
-        + times(usage.cache_write, price.cache_write.unwrap_or(price.input))
-        + times(usage.output, price.output);
-    let micros = (sum + 999_999) / 1_000_000;
-    Money::from_micros(i64::try_from(micros).unwrap_or(i64::MAX), price.currency)
 }
 
 fn tokens(bytes: usize) -> Tokens {

@@ -445,16 +445,27 @@ fn quirks_of_answers() {
     "#]]
     .assert_eq(&heard(&stream, &[]));
 
-    let cost = |quirks: Quirks| {
+    let cost = |quirks: &[Quirk], fields: &str| {
+        let quirks = Quirks::of(quirks.iter().copied());
         let mut decoder = Decoder::new(Dialect::OpenaiChat, ModelId::new("test", "m"), "p", &quirks);
-        decoder.feed(b"data: {\"choices\":[],\"usage\":{\"prompt_tokens\":9,\"cost\":0.00099}}\n\n");
+        decoder.feed(format!("data: {{\"choices\":[],{fields}}}\n\n").as_bytes());
+        // Figures that come later without a bill leave it as it was.
+        decoder.feed(b"data: {\"choices\":[],\"usage\":{\"prompt_tokens\":9}}\n\n");
         match decoder.finish(Close::EndOfStream).pop() {
             Some(ChatEvent::Ended(end)) => end.message.usage.cost.map(|cost| cost.to_string()),
             other => panic!("{other:?}"),
         }
     };
-    assert_eq!(cost(Quirks::of([Quirk::BilledCost])).as_deref(), Some("0.00099 USD"));
-    assert_eq!(cost(Quirks::default()), None);
+    let inside = r#""usage":{"prompt_tokens":9,"cost":0.00099,"cost_in_usd_ticks":6881000}"#;
+    let (total, beside) =
+        (r#""usage":{"cost":{"total_cost":0.00504}}"#, r#""cost":{"diem":0,"usd":2.55e-6}"#);
+    assert_eq!(cost(&[Quirk::BilledCost], inside).as_deref(), Some("0.00099 USD"));
+    assert_eq!(cost(&[Quirk::BilledTicks], inside).as_deref(), Some("0.000689 USD"));
+    assert_eq!(cost(&[Quirk::BilledTotal], total).as_deref(), Some("0.00504 USD"));
+    assert_eq!(cost(&[Quirk::BilledBeside], beside).as_deref(), Some("0.000003 USD"));
+    for fields in [inside, total, beside] {
+        assert_eq!(cost(&[], fields), None, "nobody said what that field means");
+    }
 }
 
 /// Reasoning counted beside the completion is told by the total; the last usage counts.

@@ -75,13 +75,13 @@ fn unknown_models_are_flagged_and_the_nearest_is_named() {
 
 #[test]
 fn own_rows_and_cards_win() {
-    let card = ModelCard::unknown(ModelId::new("openai", "gpt-5"), Tokens(5));
+    let card = ModelCard::unknown(ModelId::new("openai", "gpt-5"), Tokens(5_000));
     let runtime = ModelRuntime::builder()
         .provider(Provider { local: true, ..Provider::new("openai", "http://127.0.0.1:1/v1") })
         .card(card)
         .build()
         .expect("sound");
-    assert_eq!(runtime.model("openai/gpt-5").expect("no key needed").card().context_window, Tokens(5));
+    assert_eq!(runtime.model("openai/gpt-5").expect("no key needed").card().context_window, Tokens(5_000));
     assert_eq!(runtime.providers().filter(|provider| provider.name == "openai").count(), 1);
     assert_eq!(runtime.cards().iter().filter(|card| card.id.to_string() == "openai/gpt-5").count(), 1);
 }
@@ -92,6 +92,9 @@ fn what_cannot_work_is_said_when_the_runtime_is_built() {
     assert_eq!(refused.message(), "no provider is called opnai; did you mean openai?");
     let refused = ModelRuntime::builder().base_url("openai", "localhost").build().expect_err("no address");
     assert_eq!(refused.kind(), FailureKind::Configuration);
+    let thousands = ModelCard::unknown(ModelId::new("lab", "m"), Tokens(128));
+    let refused = ModelRuntime::builder().card(thousands).build().expect_err("a window in thousands");
+    assert_eq!(refused.message(), "context_window: 128 is no window: write tokens, such as 128000");
     let blank = ModelRuntime::builder().key("openai", " ").build().expect("sound");
     let refused = blank.model("openai").err().expect("no key");
     assert_eq!(refused.kind(), FailureKind::Credentials);

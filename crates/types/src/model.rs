@@ -142,6 +142,9 @@ pub struct Price {
     /// tier it reaches.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tiers: Vec<PriceTier>,
+    /// Micro-units for each request beside its tokens, such as the fee for a search; none when unset.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<i64>,
     /// What a batched request costs, in percent of these prices; not on offer when unset.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batch_percent: Option<u8>,
@@ -158,6 +161,7 @@ impl Price {
             cache_write_hour: None,
             output,
             tiers: Vec::new(),
+            request: None,
             batch_percent: None,
         }
     }
@@ -177,6 +181,9 @@ pub struct PriceTier {
     /// Micro-units per million input tokens written to the cache; `input` when unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_write: Option<i64>,
+    /// Micro-units per million input tokens written to the cache for an hour; `cache_write` when unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_write_hour: Option<i64>,
     /// Micro-units per million output tokens.
     pub output: i64,
 }

@@ -5,6 +5,7 @@
 //! mapper that says what one JSON document means, and an encoder.
 
 mod answer;
+mod billed;
 mod calls;
 mod codec;
 mod decoder;
@@ -15,6 +16,7 @@ pub mod openai_chat;
 mod think;
 mod transcript;
 
+pub(crate) use billed::Bill;
 pub use codec::{Target, Unencodable, WireRequest, encode};
 pub use decoder::{Close, Decoder};
 pub use fault::{Fault, read_fault};

@@ -1,5 +1,7 @@
 use serde::{Deserialize, Serialize};
 
+use crate::dialect::Bill;
+
 /// One way in which a provider differs from the dialect it speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -89,6 +91,12 @@ pub enum Quirk {
     ThinkTags,
     /// `usage.cost` is what was billed, in US dollars.
     BilledCost,
+    /// `usage.cost_in_usd_ticks` is what was billed, in 10⁻¹⁰ US dollars.
+    BilledTicks,
+    /// `usage.cost.total_cost` is what was billed, in US dollars.
+    BilledTotal,
+    /// `cost.usd`, beside `usage`, is what was billed, in US dollars.
+    BilledBeside,
 }
 
 /// The quirks of one provider.
@@ -112,6 +120,11 @@ impl Quirks {
     pub fn with(mut self, others: &Self) -> Self {
         self.0.extend(others.iter().filter(|quirk| !self.0.contains(quirk)).collect::<Vec<_>>());
         self
+    }
+
+    /// Whether the provider says itself what an answer cost.
+    pub fn bills(&self) -> bool {
+        Bill::of(self).is_some()
     }
 
     /// All of them.

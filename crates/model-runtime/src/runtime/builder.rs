@@ -7,7 +7,8 @@ use thermidor_types::{FailureKind, ModelCard, ModelId};
 
 use super::ModelRuntime;
 use crate::{
-    CallObserver, ChatModel, Error, Provider, RetryPolicy, Timeouts, bundled_providers, http::Clients,
+    CallObserver, ChatModel, Error, Provider, RetryPolicy, Timeouts, bundled_providers, cards::check_card,
+    http::Clients,
 };
 
 /// Sets a [`ModelRuntime`] up. Nothing is required: without keys the local providers are usable.
@@ -49,7 +50,7 @@ impl ModelRuntimeBuilder {
         self
     }
 
-    /// What is known of a model; it replaces a bundled card.
+    /// What is known of a model; it replaces a bundled card. [`build`](Self::build) checks its units.
     pub fn card(mut self, card: ModelCard) -> Self {
         self.cards.push(card);
         self
@@ -89,7 +90,7 @@ impl ModelRuntimeBuilder {
     ///
     /// # Errors
     /// [`Configuration`](FailureKind::Configuration) when a key or an address is given for an unknown provider,
-    /// or an address is none.
+    /// or an address is none, or a card's figures cannot be meant (see [`check_card`](crate::check_card)).
     pub fn build(self) -> Result<ModelRuntime, Error> {
         let mut providers: Vec<Provider> = self.providers;
         for bundled in bundled_providers() {
@@ -124,6 +125,12 @@ impl ModelRuntimeBuilder {
                 let id = ModelId::new(provider.name.clone(), "");
                 return Err(Error::new(FailureKind::Configuration, id, message));
             }
+        }
+        for card in &self.cards {
+            check_card(card).map_err(|fault| {
+                let message = format!("{}: {}", fault.field, fault.problem);
+                Error::new(FailureKind::Configuration, card.id.clone(), message).with_source(fault)
+            })?;
         }
         Ok(ModelRuntime {
             providers: providers.into_iter().map(Arc::new).collect(),

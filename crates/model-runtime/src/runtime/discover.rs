@@ -5,7 +5,7 @@ use serde::Deserialize;
 use thermidor_types::{ModelCard, ModelId, Tokens};
 
 use super::ModelRuntime;
-use crate::Provider;
+use crate::{Provider, cards::check_card};
 
 /// How long a server on this machine may take to list its models.
 const PATIENCE: Duration = Duration::from_millis(400);
@@ -52,7 +52,10 @@ impl ModelRuntime {
             listing.data.into_iter().filter(|entry| !entry.id.is_empty() && !entry.id.contains("embed"));
         let models = models.map(|entry| {
             let card = provider.unknown_card(&entry.id);
-            ModelCard { context_window: entry.max_model_len.map_or(card.context_window, Tokens), ..card }
+            let told = entry
+                .max_model_len
+                .map(|window| ModelCard { context_window: Tokens(window), ..card.clone() });
+            told.filter(|card| check_card(card).is_ok()).unwrap_or(card)
         });
         Some(LocalServer {
             provider: provider.name.to_string(),

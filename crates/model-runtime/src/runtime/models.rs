@@ -170,8 +170,12 @@ impl ModelRuntime {
     }
 
     fn card_of(&self, id: &ModelId, provider: &Provider) -> (ModelCard, Known) {
-        let own = self.cards.iter().find(|card| card.id == *id).cloned();
-        match own.or_else(|| cards::find(id)) {
+        // An exact bundled card goes before a likeness among the caller's own.
+        let exact = |cards: &[ModelCard]| cards.iter().find(|card| card.id == *id).cloned();
+        let known = exact(&self.cards).or_else(|| exact(bundled_cards()));
+        let known =
+            known.or_else(|| cards::find(id, &self.cards)).or_else(|| cards::find(id, bundled_cards()));
+        match known {
             Some(card) => (card, Known::Card),
             None => (provider.unknown_card(id.model()), Known::Assumed),
         }

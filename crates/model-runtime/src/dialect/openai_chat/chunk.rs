@@ -17,6 +17,9 @@ pub(super) struct Chunk<'a> {
     pub(super) choices: Option<Vec<Choice<'a>>>,
     #[serde(borrow, default)]
     pub(super) usage: Option<&'a RawValue>,
+    /// Some providers bill here.
+    #[serde(borrow, default)]
+    pub(super) cost: Option<&'a RawValue>,
     #[serde(borrow, default)]
     pub(super) error: Option<&'a RawValue>,
     #[serde(default)]

@@ -1,14 +1,16 @@
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
+use thermidor_types::Usage;
 
 use super::{
     chunk::{Block, CallDelta, Choice, Chunk, Delta, FunctionDelta},
-    usage::{self, Cost},
+    usage,
 };
 use crate::{
-    Quirk, Quirks,
+    Quirks,
     dialect::{
         answer::{Answer, Stop},
+        billed::Bill,
         calls::Form,
         fault::{read_fault, read_fault_text},
         lenient::{list, string},
@@ -19,24 +21,24 @@ use crate::{
 /// What a chunk, or a whole answer, means.
 #[derive(Debug)]
 pub(crate) struct ChunkMapper {
-    cost: Cost,
+    bill: Option<Bill>,
 }
 
 impl ChunkMapper {
     pub(crate) fn new(quirks: &Quirks) -> Self {
-        Self { cost: if quirks.has(Quirk::BilledCost) { Cost::Dollars } else { Cost::Ignored } }
+        Self { bill: Bill::of(quirks) }
     }
 }
 
 impl Mapper for ChunkMapper {
     fn read(&mut self, _event: &[u8], data: &[u8], answer: &mut Answer) -> bool {
-        Reading { cost: self.cost, answer }.chunk(data)
+        Reading { bill: self.bill, answer }.chunk(data)
     }
 }
 
 /// One chunk on its way into the answer.
 struct Reading<'a> {
-    cost: Cost,
+    bill: Option<Bill>,
     answer: &'a mut Answer,
 }
 
@@ -62,6 +64,13 @@ impl Reading<'_> {
         for choice in chunk.choices.iter().flatten() {
             known = true;
             self.choice(choice);
+        }
+        if let (Some(bill), Some(cost)) = (self.bill, chunk.cost)
+            && let Some(billed) = bill.beside_usage(cost)
+        {
+            let usage = self.answer.usage().copied().unwrap_or_default();
+            self.answer.set_usage(Usage { cost: Some(billed), ..usage });
+            known = true;
         }
         if !known {
             self.answer.unknown("an event without choices and usage", &String::from_utf8_lossy(data));
@@ -156,10 +165,12 @@ impl Reading<'_> {
 
     /// Whether it was a usage; the last one counts.
     fn usage(&mut self, raw: &RawValue) -> bool {
-        match usage::read(raw, self.cost) {
+        match usage::read(raw, self.bill) {
             Ok(None) => false,
             Ok(Some(usage)) => {
-                self.answer.set_usage(usage);
+                // A bill that came before stands until another comes.
+                let cost = usage.cost.or(self.answer.usage().and_then(|before| before.cost));
+                self.answer.set_usage(Usage { cost, ..usage });
                 true
             }
             Err(_) => {

@@ -1,11 +1,11 @@
 use serde::Deserialize;
 use serde_json::{Number, value::RawValue};
-use thermidor_types::{Currency, Measure, Money, Tokens, Usage};
+use thermidor_types::{Measure, Tokens, Usage};
 
-use crate::dialect::lenient::count;
+use crate::dialect::{billed::Bill, lenient::count};
 
 #[derive(Default, Deserialize)]
-struct Reported<'a> {
+struct Reported {
     #[serde(default)]
     prompt_tokens: Option<Number>,
     #[serde(default)]
@@ -20,9 +20,6 @@ struct Reported<'a> {
     prompt_tokens_details: Option<InputDetails>,
     #[serde(default)]
     completion_tokens_details: Option<OutputDetails>,
-    /// A number here, a breakdown there.
-    #[serde(borrow, default)]
-    cost: Option<&'a RawValue>,
 }
 
 #[derive(Default, Deserialize)]
@@ -39,19 +36,9 @@ struct OutputDetails {
     reasoning_tokens: Option<Number>,
 }
 
-/// What the price in `usage.cost` is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Cost {
-    /// Not known, so not believed.
-    #[default]
-    Ignored,
-    /// Billed US dollars.
-    Dollars,
-}
-
 /// The figures of a `usage` object; `Ok(None)` for `null`.
-pub(super) fn read(raw: &RawValue, cost: Cost) -> Result<Option<Usage>, serde_json::Error> {
-    let Some(reported) = serde_json::from_str::<Option<Reported<'_>>>(raw.get())? else { return Ok(None) };
+pub(super) fn read(raw: &RawValue, bill: Option<Bill>) -> Result<Option<Usage>, serde_json::Error> {
+    let Some(reported) = serde_json::from_str::<Option<Reported>>(raw.get())? else { return Ok(None) };
     let input_details = reported.prompt_tokens_details.unwrap_or_default();
     let reasoning = count(reported.completion_tokens_details.unwrap_or_default().reasoning_tokens.as_ref());
     let input = count(reported.prompt_tokens.as_ref());
@@ -69,15 +56,7 @@ pub(super) fn read(raw: &RawValue, cost: Cost) -> Result<Option<Usage>, serde_js
         cache_write_hour: Tokens(0),
         output,
         reasoning: reasoning.min(output),
-        cost: (cost == Cost::Dollars).then(|| dollars(reported.cost)).flatten(),
+        cost: bill.and_then(|bill| bill.in_usage(raw)),
         measure: Measure::Reported,
     }))
-}
-
-fn dollars(cost: Option<&RawValue>) -> Option<Money> {
-    let amount =
-        serde_json::from_str::<f64>(cost?.get()).ok().filter(|amount| (0.0..1e9).contains(amount))?;
-    #[expect(clippy::cast_possible_truncation, reason = "below 10^15, which fits")]
-    let micros = (amount * 1e6).ceil() as i64;
-    Some(Money::from_micros(micros, Currency::USD))
 }
