@@ -2,7 +2,7 @@ use indexmap::IndexMap;
 use serde_json::value::RawValue;
 use thermidor_types::ModelCard;
 
-use super::{mapper::Mapper, openai_chat};
+use super::{google, mapper::Mapper, ollama, openai_chat};
 use crate::{ChatRequest, Dialect, Provider, Quirks};
 
 /// Whom a request is written for.
@@ -67,6 +67,8 @@ pub enum Unencodable {
 pub fn encode(request: &ChatRequest, target: Target<'_>) -> Result<WireRequest, Unencodable> {
     let wire = match target.provider.dialect {
         Dialect::OpenaiChat => openai_chat::encode(request, target)?,
+        Dialect::GoogleGenerate => google::encode(request, target)?,
+        Dialect::OllamaChat => ollama::encode(request, target)?,
     };
     let body = match &request.extra {
         Some(extra) => merged(&wire.body, extra.as_str())?,
@@ -79,6 +81,8 @@ pub fn encode(request: &ChatRequest, target: Target<'_>) -> Result<WireRequest, 
 pub(super) fn mapper(dialect: Dialect, quirks: &Quirks) -> Box<dyn Mapper> {
     match dialect {
         Dialect::OpenaiChat => Box::new(openai_chat::ChunkMapper::new(quirks)),
+        Dialect::GoogleGenerate => Box::new(google::ChunkMapper::default()),
+        Dialect::OllamaChat => Box::new(ollama::LineMapper),
     }
 }
 

@@ -33,7 +33,7 @@ pub(crate) fn list<'a, T: Deserialize<'a>>(raw: Option<&'a RawValue>) -> Result<
 
 /// The arguments of a call in whatever form they come: a string is meant as it is read, an object or a list
 /// as it is written, `null` not at all.
-pub(crate) fn arguments<'a>(raw: Option<&'a RawValue>) -> Cow<'a, str> {
+pub(crate) fn arguments(raw: Option<&RawValue>) -> Cow<'_, str> {
     match string(raw) {
         Some(text) => text,
         None => match raw.map(RawValue::get) {

@@ -10,9 +10,12 @@ mod calls;
 mod codec;
 mod decoder;
 mod fault;
+pub mod google;
 mod lenient;
 mod mapper;
+pub mod ollama;
 pub mod openai_chat;
+mod replay;
 mod think;
 mod transcript;
 

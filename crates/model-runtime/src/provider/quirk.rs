@@ -55,8 +55,17 @@ pub enum Quirk {
     AdaptiveThinking,
     /// Models of this generation know steps of thinking, not budgets.
     ThinkingLevel,
+    /// A budget in tokens says how much to think; 0 is not at all.
+    ThinkingBudget,
+    /// A budget of thinking that is not 0 is 512 tokens at the least.
+    #[serde(rename = "thinking_from_512")]
+    ThinkingFrom512,
+    /// Thinking cannot be switched off.
+    ThinkingAlways,
 
     // The request: messages.
+    /// There is no place for the operator's messages: they are sent as the user's.
+    NoSystemRole,
     /// The operator's messages to models that reason have the role `developer`.
     DeveloperRole,
     /// Reasoning is sent back as `reasoning_content` of the assistant's message.

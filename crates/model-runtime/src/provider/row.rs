@@ -164,6 +164,10 @@ pub enum Dialect {
     /// `OpenAI`'s `POST /chat/completions`.
     #[default]
     OpenaiChat,
+    /// Google's `POST /v1beta/models/{model}:streamGenerateContent`, and Vertex AI's under other paths.
+    GoogleGenerate,
+    /// Ollama's own `POST /api/chat`.
+    OllamaChat,
 }
 
 /// How a key is sent.
