@@ -106,6 +106,18 @@ pub enum Quirk {
     BilledTotal,
     /// `cost.usd`, beside `usage`, is what was billed, in US dollars.
     BilledBeside,
+
+    // The request: further ones.
+    /// `reasoning_details` of an answer are kept whole and sent back to the model that made them.
+    ReasoningDetails,
+    /// Thoughts are sent back as a block of type `thinking` of the assistant's content.
+    ThinkingBlocks,
+    /// `reasoning_effort` may be `none`.
+    EffortNone,
+    /// `reasoning_effort` may be `minimal`.
+    EffortMinimal,
+    /// `reasoning_effort` may be `xhigh`.
+    EffortXhigh,
 }
 
 /// The quirks of one provider.

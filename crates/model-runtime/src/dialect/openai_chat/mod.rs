@@ -3,7 +3,11 @@
 mod chunk;
 mod encode;
 mod mapper;
+mod media;
+mod messages;
 mod request;
+mod sampling;
+mod thinking;
 mod usage;
 
 pub(super) use encode::encode;
