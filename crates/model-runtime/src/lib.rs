@@ -29,6 +29,7 @@ mod cost;
 pub mod dialect;
 mod error;
 mod http;
+pub mod listing;
 mod metering;
 mod provider;
 mod rehearsal;

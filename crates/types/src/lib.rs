@@ -46,7 +46,7 @@ pub use money::{Currency, Money, ParseMoneyError};
 pub use near::near;
 pub use schema::ToolSchema;
 pub use text::Text;
-pub use time::{Clock, Timestamp};
+pub use time::{Clock, ParseTimestampError, Timestamp};
 pub use usage::{Measure, Tokens, Usage};
 pub use uuid::Uuid;
 

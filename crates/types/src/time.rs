@@ -1,4 +1,4 @@
-use std::{fmt, time::Duration};
+use std::{fmt, str::FromStr, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
@@ -38,6 +38,20 @@ impl fmt::Display for Timestamp {
             Ok(moment) => fmt::Display::fmt(&moment, f),
             Err(_) => write!(f, "{} ms", self.0),
         }
+    }
+}
+
+/// The text is no moment.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is no RFC 3339 time such as 2026-03-05T00:00:00Z")]
+pub struct ParseTimestampError(String);
+
+impl FromStr for Timestamp {
+    type Err = ParseTimestampError;
+    /// Reads RFC 3339; what is finer than a millisecond is cut off.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let moment = text.parse::<jiff::Timestamp>().map_err(|_| ParseTimestampError(text.into()))?;
+        Ok(Self(moment.as_millisecond()))
     }
 }
 

@@ -3,9 +3,12 @@
 mod answer;
 mod client;
 mod headers;
+mod key;
 mod model;
 mod timeouts;
 
 pub(crate) use client::Clients;
+pub(crate) use key::key_header;
 pub use model::HttpModel;
+pub(crate) use model::redacted;
 pub use timeouts::Timeouts;

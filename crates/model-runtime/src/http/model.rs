@@ -10,9 +10,9 @@ use secrecy::{ExposeSecret, SecretString};
 use thermidor_types::{FailureKind, ModelCard};
 use tokio::time::{Instant, timeout_at};
 
-use super::{Clients, answer::Answer, headers};
+use super::{Clients, answer::Answer, headers, key_header};
 use crate::{
-    Auth, ChatEvent, ChatModel, ChatRequest, ChatStream, Error, Provider,
+    ChatEvent, ChatModel, ChatRequest, ChatStream, Error, Provider,
     dialect::{self, Decoder, Fault, Target},
     retry::unseen_failure,
 };
@@ -75,14 +75,9 @@ impl HttpModel {
     }
 
     fn authorised(&self, builder: RequestBuilder, key: &SecretString) -> Result<RequestBuilder, Error> {
-        let (name, text) = match &self.provider.auth {
-            Auth::Bearer => ("authorization", format!("Bearer {}", key.expose_secret())),
-            Auth::Header(name) => (name.as_str(), key.expose_secret().to_owned()),
-        };
-        let mut value = HeaderValue::from_str(&text).map_err(|_| {
+        let (name, value) = key_header(&self.provider.auth, key.expose_secret()).ok_or_else(|| {
             self.error(FailureKind::Credentials, "the key holds characters that no header can")
         })?;
-        value.set_sensitive(true);
         Ok(builder.header(name, value))
     }
 
@@ -197,7 +192,7 @@ fn root_cause(error: &reqwest::Error) -> String {
 }
 
 /// `text` without the key, wherever a provider quotes it.
-pub(super) fn redacted(text: String, key: Option<&SecretString>) -> String {
+pub(crate) fn redacted(text: String, key: Option<&SecretString>) -> String {
     match key.map(ExposeSecret::expose_secret) {
         Some(key) if key.len() >= 4 && text.contains(key) => text.replace(key, "[key]"),
         _ => text,

@@ -5,6 +5,7 @@ use smol_str::SmolStr;
 use thermidor_types::{ModelCard, ModelId, Tokens};
 
 use super::Quirks;
+use crate::listing::ListingForm;
 
 /// The window assumed of a model nobody describes, in tokens.
 const DEFAULT_WINDOW: Tokens = Tokens(32_768);
@@ -61,6 +62,9 @@ pub struct Provider {
     /// How it is known that requests have this form.
     #[serde(default)]
     pub evidence: Evidence,
+    /// The form in which it lists its models; that of its dialect when unset.
+    #[serde(default)]
+    pub listing: Option<ListingForm>,
     /// Whether it usually runs on this machine and needs no key.
     #[serde(default)]
     pub local: bool,
@@ -94,6 +98,7 @@ impl Provider {
             quirks: Quirks::default(),
             models: Vec::new(),
             evidence: Evidence::Documented,
+            listing: None,
             local: true,
             context_window: DEFAULT_WINDOW,
             max_output: None,

@@ -2,6 +2,7 @@
 
 mod builder;
 mod discover;
+mod listing;
 mod models;
 
 pub use builder::ModelRuntimeBuilder;
