@@ -34,6 +34,8 @@ impl ListingForm {
     pub fn of(provider: &Provider) -> Self {
         provider.listing.unwrap_or(match provider.dialect {
             Dialect::OpenaiChat => Self::Openai,
+            Dialect::GoogleGenerate => Self::Google,
+            Dialect::OllamaChat => Self::Ollama,
         })
     }
 
