@@ -1,16 +1,19 @@
 //! Recorded traffic in the format of `POST /v1beta/models/{model}:streamGenerateContent`.
 
+#[path = "support/heard.rs"]
+mod heard;
 mod support;
 
 use std::{collections::BTreeMap, sync::LazyLock};
 
+use heard::Heard;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use support::meaning::{Reason, Report, Rules};
 use thermidor_model_runtime::{
-    Auth, ChatEvent, ChatRequest, Dialect, Provider, Quirks, ReasoningEffort, ResponseSchema, StreamEnd,
-    StreamEnding, ToolChoice, bundled_providers,
-    dialect::{Close, Decoder, Target, encode, read_fault},
+    Auth, ChatRequest, Dialect, Provider, Quirks, ReasoningEffort, ResponseSchema, StreamEnd, StreamEnding,
+    ToolChoice, bundled_providers,
+    dialect::{Target, encode, read_fault},
 };
 use thermidor_types::{
     Abilities, AssistantMessage, Content, Exchange, FailureKind, Json, Measure, Media, MediaSource, Message,
@@ -60,40 +63,12 @@ impl Recording {
     }
 }
 
-fn hear<'a>(
-    recording: &Recording,
-    chunks: impl IntoIterator<Item = &'a [u8]>,
-) -> (Vec<String>, u64, StreamEnd) {
-    let mut decoder = Decoder::new(Dialect::GoogleGenerate, recording.model(), "p", &Quirks::default());
-    let mut events = Vec::new();
-    for chunk in chunks {
-        decoder.feed(chunk);
-        events.extend(decoder.events());
-    }
-    events.extend(decoder.finish(Close::EndOfStream));
-    let Some(ChatEvent::Ended(end)) = events.pop() else { panic!("the last event is the end") };
-    // Deltas of one kind in a row are told as one, however the bytes were cut.
-    let mut told: Vec<String> = Vec::new();
-    for event in events {
-        let (kind, more) = match event {
-            ChatEvent::Text(text) => ("text ".to_owned(), text.to_string()),
-            ChatEvent::Reasoning(text) => ("thought ".to_owned(), text.to_string()),
-            ChatEvent::Call { index, name, fragment } => {
-                (format!("call {index} {name} "), fragment.to_string())
-            }
-            ChatEvent::Media(media) => (format!("medium {} ", media.media_type), String::new()),
-            ChatEvent::Ended(_) => panic!("two ends"),
-        };
-        match told.last_mut() {
-            Some(last) if last.starts_with(&kind) => last.push_str(&more),
-            _ => told.push(kind + &more),
-        }
-    }
-    (told, decoder.events_read(), *end)
+fn hear<'a>(recording: &Recording, chunks: impl IntoIterator<Item = &'a [u8]>) -> Heard {
+    heard::hear(Dialect::GoogleGenerate, &recording.model(), &Quirks::default(), chunks)
 }
 
 fn whole(recording: &Recording) -> StreamEnd {
-    hear(recording, [recording.response.as_bytes()]).2
+    hear(recording, [recording.response.as_bytes()]).end
 }
 
 /// The parts of the first candidate, neighbouring words as one, a signature on words as a part of its own: what
@@ -157,7 +132,7 @@ fn recorded_answers_say_what_they_said() {
     let mut answers = 0;
     for recording in ALL.iter().filter(|recording| recording.status == 200) {
         let (case, documents, parts) = (&recording.case, recording.documents(), spoken(recording));
-        let (told, events, end) = hear(recording, [recording.response.as_bytes()]);
+        let Heard { told, events, end } = hear(recording, [recording.response.as_bytes()]);
         let message = &end.message;
         answers += 1;
 
@@ -247,7 +222,7 @@ fn a_stream_without_its_reason_is_cut_off() {
     for recording in ALL.iter().filter(|recording| recording.is_stream()) {
         let reason = recording.response.find("\"finishReason\"").expect("all were finished");
         for end in [reason, reason / 2, reason / 3] {
-            let (_, _, end) = hear(recording, [&recording.response.as_bytes()[..end]]);
+            let Heard { end, .. } = hear(recording, [&recording.response.as_bytes()[..end]]);
             assert!(matches!(end.ending, StreamEnding::CutOff(_)), "{}: {:?}", recording.case, end.ending);
         }
     }

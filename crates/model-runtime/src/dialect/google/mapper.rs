@@ -148,6 +148,9 @@ fn part(part: &Part<'_>, raw: &RawValue, answer: &mut Answer) {
     if part.executable_code.is_some() || part.code_execution_result.is_some() {
         return native(raw, answer); // its signature is in it
     }
+    if part.text.is_some_and(|text| text.get() != "null" && !text.get().starts_with('"')) {
+        return answer.unknown("a part's text", raw.get());
+    }
     let medium = medium(part);
     match (medium, part.text) {
         // A sketch on the way to the image: of use to the model alone.

@@ -47,10 +47,11 @@ fn message(message: &Message<'_>, answer: &mut Answer) {
     if let Some(words) = string(message.content) {
         answer.text(&words);
     }
-    match list::<Call<'_>>(message.tool_calls) {
-        Ok(calls) if calls.is_empty() => {}
-        Ok(calls) => answer.calls(calls.iter().map(Call::read), Form::Whole),
-        Err(_) => answer.unknown("a tool call", message.tool_calls.map_or("", RawValue::get)),
+    for raw in list::<&RawValue>(message.tool_calls).unwrap_or_default() {
+        match serde_json::from_str::<Call<'_>>(raw.get()) {
+            Ok(call) => answer.calls([call.read()], Form::Whole),
+            Err(_) => answer.unknown("a tool call", raw.get()),
+        }
     }
     if let Some(images) = message.images.filter(|images| !matches!(images.get(), "null" | "[]")) {
         answer.unknown("an image of unknown type", images.get());
