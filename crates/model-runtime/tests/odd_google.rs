@@ -30,7 +30,7 @@ fn check(bytes: &str, expected: Expect) {
 }
 
 fn stream(documents: &[&str]) -> String {
-    documents.iter().map(|document| format!("data: {document}\r\n\r\n")).collect()
+    format!("data: {}\r\n\r\n", documents.join("\r\n\r\ndata: "))
 }
 
 fn parts(parts: &str) -> String {

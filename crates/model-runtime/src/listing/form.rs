@@ -47,7 +47,10 @@ impl ListingForm {
         match self {
             Self::Openai => format!("{base}/models"),
             Self::Anthropic => format!("{plain}/v1/models?limit=1000{}", after("after_id")),
-            Self::Google => format!("{base}/models?pageSize=1000{}", after("pageToken")),
+            Self::Google => {
+                let plain = base.strip_suffix("/v1beta").unwrap_or(base);
+                format!("{plain}/v1beta/models?pageSize=1000{}", after("pageToken"))
+            }
             Self::Ollama => format!("{plain}/api/tags"),
         }
     }
