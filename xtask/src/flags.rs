@@ -37,6 +37,16 @@ xflags::xflags! {
         /// `target/xtask/clients.json`.
         cmd clients {}
 
+        /// Feeds bytes that nobody thought of to everything that reads from outside, guided by coverage.
+        ///
+        /// Needs a C++ compiler, for libFuzzer. A finding is minimised, kept in `crates/fuzz/findings`, and a failure.
+        cmd fuzz {
+            /// Only these targets; the names stand in an error.
+            repeated target: String
+            /// How long each target runs, in minutes: 1.
+            optional --minutes minutes: u64
+        }
+
         /// Kills a team's run at every append, and the command at any moment; each must come to the same end.
         cmd crash-sweep {
             /// Only this bundled team.

@@ -8,6 +8,7 @@ mod ci;
 mod clients;
 mod crash_sweep;
 mod flags;
+mod fuzz;
 mod generate;
 mod mock;
 mod python;
@@ -40,6 +41,7 @@ fn run(command: XtaskCmd) -> Result<()> {
         XtaskCmd::Ci(options) => ci::run(&workspace, ci::OnFailure::from(&options)),
         XtaskCmd::Bench(options) => bench::run(&workspace, &options),
         XtaskCmd::Clients(_) => clients::run(&workspace),
+        XtaskCmd::Fuzz(options) => fuzz::run(&workspace, &options),
         XtaskCmd::CrashSweep(options) => crash_sweep::run(&workspace, &options),
     }
 }

@@ -1,0 +1,82 @@
+//! A request of any shape, written in one dialect.
+
+use std::collections::HashSet;
+
+use serde_json::Value;
+use thermidor_model_runtime::{
+    Dialect, Provider, Quirk, Quirks, bundled_providers,
+    dialect::{Target, encode},
+};
+use thermidor_types::ModelCard;
+
+use crate::{input::Input, request};
+
+pub(super) fn check(dialect: Dialect, bytes: &[u8]) {
+    let mut input = Input::new(bytes);
+    let provider = provider(dialect, &mut input);
+    let card = card(&provider, &mut input);
+    let request = request::any(&mut input);
+    let target = Target { card: &card, provider: &provider };
+    let written = encode(&request, target);
+    assert_eq!(written, encode(&request, target), "one request, two texts");
+    let Ok(written) = written else { return };
+    let body: Value = serde_json::from_slice(&written.body).expect("the body is JSON");
+    assert!(body.is_object(), "the body is no object");
+    assert!(written.path.starts_with('/'), "{:?} cannot follow an address", written.path);
+    // A dialect whose messages are a list with these fields refuses a history with an open call.
+    if let (Dialect::OpenaiChat, Some(messages)) = (dialect, body["messages"].as_array()) {
+        answered(messages);
+    }
+}
+
+/// Every call is answered once, behind its message and before the next word of anybody.
+fn answered(messages: &[Value]) {
+    let mut open: Vec<&str> = Vec::new();
+    let mut ids = HashSet::new();
+    for message in messages {
+        if message["role"] == "tool" {
+            let id = message["tool_call_id"].as_str().expect("an answer names its call");
+            let place = open.iter().position(|open| *open == id);
+            open.remove(place.unwrap_or_else(|| panic!("{id} is answered and is not open")));
+            continue;
+        }
+        assert!(open.is_empty(), "{open:?} stay unanswered");
+        for call in message["tool_calls"].as_array().into_iter().flatten() {
+            let id = call["id"].as_str().expect("a call has an id");
+            assert!(ids.insert(id), "two calls have the id {id}");
+            let arguments = call["function"]["arguments"].as_str().expect("arguments are text");
+            let arguments = serde_json::from_str::<Value>(arguments);
+            assert!(arguments.is_ok_and(|arguments| arguments.is_object()), "arguments are no object");
+            open.push(id);
+        }
+    }
+    assert!(open.is_empty(), "{open:?} stay unanswered at the end");
+}
+
+/// A provider of the dialect with any quirks that any bundled one has.
+fn provider(dialect: Dialect, input: &mut Input<'_>) -> Provider {
+    let mut known: Vec<Quirk> = Vec::new();
+    for quirk in bundled_providers().iter().flat_map(|provider| provider.quirks.iter()) {
+        if !known.contains(&quirk) {
+            known.push(quirk);
+        }
+    }
+    known.retain(|_| input.one_in(4));
+    Provider { dialect, quirks: Quirks::of(known), ..Provider::new("fuzz", "http://localhost/v1") }
+}
+
+fn card(provider: &Provider, input: &mut Input<'_>) -> ModelCard {
+    let mut card = provider.unknown_card("m");
+    let abilities = &mut card.abilities;
+    for ability in [
+        &mut abilities.tools,
+        &mut abilities.vision,
+        &mut abilities.audio,
+        &mut abilities.files,
+        &mut abilities.reasoning,
+        &mut abilities.structured_output,
+    ] {
+        *ability = input.one_in(2);
+    }
+    card
+}

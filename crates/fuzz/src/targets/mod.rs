@@ -1,0 +1,6 @@
+mod decode;
+mod encode;
+mod fault;
+mod list;
+
+pub use list::{Target, targets};
