@@ -26,6 +26,8 @@ xflags::xflags! {
             optional --quick
             /// Also builds the command from nothing in a folder of its own, which takes minutes.
             optional --clean-build
+            /// Also measures the official Python client on the same mock. Needs Python 3, and once the network.
+            optional --python
             /// Only the figure of this name; the names stand in an error.
             optional --only figure: String
         }
@@ -39,7 +41,7 @@ xflags::xflags! {
 
         /// Feeds bytes that nobody thought of to everything that reads from outside, guided by coverage.
         ///
-        /// Needs a C++ compiler, for libFuzzer. A finding is minimised, kept in `crates/fuzz/findings`, and a failure.
+        /// Needs a C++ compiler, for libFuzzer. A finding is minimised, kept in `crates/fuzz/testdata`, and a failure.
         cmd fuzz {
             /// Only these targets; the names stand in an error.
             repeated target: String

@@ -1,11 +1,11 @@
 use std::{fs, io, path::PathBuf};
 
-/// The inputs under `findings/NAME` that broke a promise of this target once, by their path.
+/// The inputs under `testdata/NAME` that broke a promise of this target once, by their path.
 ///
 /// # Errors
 /// When the folder is there and cannot be read.
 pub fn findings(target: &str) -> io::Result<Vec<(PathBuf, Vec<u8>)>> {
-    let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/findings")).join(target);
+    let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/testdata")).join(target);
     if !folder.exists() {
         return Ok(Vec::new());
     }

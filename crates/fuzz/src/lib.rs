@@ -1,7 +1,7 @@
 //! What must hold for every byte that comes from outside.
 //!
 //! A [`Target`] is a check over arbitrary bytes: it panics where a promise is broken. `cargo xtask fuzz` drives each
-//! with libFuzzer, guided by coverage; a finding is minimised and kept under `findings/`, and a test runs every
+//! with libFuzzer, guided by coverage; a finding is minimised and kept under `testdata/`, and a test runs every
 //! target over its findings and seeds, so that no finding comes back.
 //!
 //! ```

@@ -6,8 +6,9 @@ use serde::Deserialize;
 
 use crate::input::{Input, hash};
 
-/// Longer recordings slow the search down and show nothing that shorter ones do not.
-const LONGEST: usize = 16 * 1024;
+/// Of longer recordings so many bytes at the beginning and at the end are taken: the middle slows the search down
+/// and shows nothing else.
+const ENDS: [usize; 2] = [2048, 1024];
 const TESTDATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../model-runtime/testdata");
 
 #[derive(Deserialize)]
@@ -23,15 +24,26 @@ fn recordings(file: &str) -> Vec<Recording> {
     text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
 }
 
-/// Recorded answers, and the beginnings of long ones.
+/// Recorded answers, long ones without most of their middle.
 pub(crate) fn answers() -> Vec<Vec<u8>> {
     let all = ["streams", "answers"].into_iter().flat_map(recordings);
-    all.map(|recording| {
-        let mut bytes = recording.response.into_bytes();
-        bytes.truncate(LONGEST);
-        bytes
-    })
-    .collect()
+    all.map(|recording| shortened(&recording.response).into_bytes()).collect()
+}
+
+/// Whole events from the beginning, then whole events to the end.
+fn shortened(stream: &str) -> String {
+    let [head, tail] = ENDS;
+    if stream.len() <= head + tail {
+        return stream.to_owned();
+    }
+    let event_end = |from: usize| {
+        let from = stream.floor_char_boundary(from);
+        stream[from..].find("\n\n").map(|end| from + end + 2)
+    };
+    let (Some(head), Some(tail)) = (event_end(head), event_end(stream.len() - tail)) else {
+        return stream[..stream.floor_char_boundary(head)].to_owned();
+    };
+    [&stream[..head], &stream[tail.max(head)..]].concat()
 }
 
 /// Recorded refusals behind their status.

@@ -30,7 +30,7 @@ fn the_seeds_keep_every_promise() {
 fn every_folder_of_findings_has_its_target() {
     let names: Vec<String> = targets().iter().map(|target| target.name().to_owned()).collect();
     let folders =
-        std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/findings")).expect("the folder is there");
+        std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/testdata")).expect("the folder is there");
     for folder in folders {
         let folder = folder.expect("it can be read");
         let name = folder.file_name().to_string_lossy().into_owned();

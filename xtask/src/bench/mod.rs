@@ -3,6 +3,7 @@
 mod build;
 mod command;
 mod machine;
+mod python_client;
 mod row;
 mod run;
 mod table;

@@ -10,12 +10,14 @@ use anyhow::{Context, Result, ensure};
 use serde::Serialize;
 use xshell::Shell;
 
-use super::{build, command, machine::Machine, row::Row, table};
-use crate::{artifacts::Artifacts, flags, mock::Mock, workspace::Workspace};
+use super::{build, command, machine::Machine, python_client, row::Row, table};
+use crate::{artifacts::Artifacts, flags, mock::Mock, python, workspace::Workspace};
 
 /// Those that the bench program measures, each in a process of its own.
-const FIGURES: [&str; 10] = [
+const FIGURES: [&str; 12] = [
     "model-call",
+    CLIENT,
+    "decode",
     "deltas",
     "journal",
     "steps",
@@ -26,6 +28,8 @@ const FIGURES: [&str; 10] = [
     "budget",
     "company",
 ];
+/// The one that another client stands beside.
+const CLIENT: &str = "client";
 const COMMAND: &str = "command";
 const BUILD: &str = "build";
 
@@ -64,6 +68,7 @@ pub(crate) fn run(workspace: &Workspace, options: &flags::Bench) -> Result<()> {
     let programs = Artifacts::build(workspace, &PROGRAMS)?;
     let shell = Shell::new()?;
     shell.change_dir(&workspace.root);
+    let python = options.python.then(|| python::with_client(&shell, workspace)).transpose()?;
     let machine = Machine::look(&shell);
     let folder = workspace.target.join("bench");
     fs::create_dir_all(&folder).with_context(|| format!("failed to make {}", folder.display()))?;
@@ -77,7 +82,11 @@ pub(crate) fn run(workspace: &Workspace, options: &flags::Bench) -> Result<()> {
             BUILD => build::measure(&shell, &folder, options.clean_build),
             figure => house(programs.get("house")?, figure, &mock, options.quick),
         };
-        rows.extend(measured.with_context(|| format!("failed to measure {name}"))?);
+        let mut measured = measured.with_context(|| format!("failed to measure {name}"))?;
+        if let (CLIENT, Some(python)) = (name, &python) {
+            measured.extend(python_client::measure(python, &mock, &measured, options.quick)?);
+        }
+        rows.extend(measured);
         let stats = mock.stats()?;
         if let Some(cpu) = stats.cpu_s.filter(|_| stats.requests > 0) {
             let each = cpu * 1e6 / stats.requests as f64;

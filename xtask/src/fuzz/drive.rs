@@ -9,7 +9,7 @@ use std::{
 use anyhow::{Context, Result};
 
 /// Inputs grow to this, in bytes.
-const LONGEST: u32 = 16 * 1024;
+const LONGEST: u32 = 4 * 1024;
 /// One input may take so many seconds, and so much memory in MB.
 const PATIENCE: u32 = 20;
 const MEMORY: u32 = 2048;

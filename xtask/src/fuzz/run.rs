@@ -43,7 +43,7 @@ pub(crate) fn run(workspace: &Workspace, options: &flags::Fuzz) -> Result<()> {
             target,
             folder: folder.join("work").join(target),
             seeds: seeds.join(target),
-            findings: home.join("findings").join(target),
+            findings: home.join("testdata").join(target),
             dictionary: &dictionary,
         };
         drive.run(minutes * 60).with_context(|| format!("failed to drive {target}"))

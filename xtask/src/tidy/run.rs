@@ -58,9 +58,9 @@ fn collect(root: &Path, folder: &Path, sources: &mut Vec<Source>) -> Result<()> 
             if name != "testdata" && !SKIPPED.contains(&name.as_ref()) {
                 collect(root, &path, sources)?;
             }
-        } else if kind.is_file() && name != "Cargo.lock" {
+        } else if kind.is_file() && name != "Cargo.lock" && name != ".git" {
             let bytes = fs::read(&path).with_context(|| format!("failed to read {}", path.display()))?;
-            // What is not UTF-8 is an image, a font, an archive.
+            // Of a further work tree `.git` is a file. What is not UTF-8 is an image, a font, an archive.
             if let Ok(text) = String::from_utf8(bytes) {
                 let relative = path.strip_prefix(root).unwrap_or(&path).to_string_lossy().replace('\\', "/");
                 sources.push(Source::new(&relative, text));

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use serde::de::IgnoredAny;
 use serde_json::Value;
 use thermidor_model_runtime::{
     Dialect, Provider, Quirk, Quirks, bundled_providers,
@@ -20,10 +21,12 @@ pub(super) fn check(dialect: Dialect, bytes: &[u8]) {
     let written = encode(&request, target);
     assert_eq!(written, encode(&request, target), "one request, two texts");
     let Ok(written) = written else { return };
-    let body: Value = serde_json::from_slice(&written.body).expect("the body is JSON");
-    assert!(body.is_object(), "the body is no object");
+    let sound = written.body.starts_with(b"{") && serde_json::from_slice::<IgnoredAny>(&written.body).is_ok();
+    assert!(sound, "the body is no JSON object");
     assert!(written.path.starts_with('/'), "{:?} cannot follow an address", written.path);
     // A dialect whose messages are a list with these fields refuses a history with an open call.
+    // A caller's schema may hold numbers that JSON has and `f64` has not: such a body is not looked into.
+    let body = serde_json::from_slice::<Value>(&written.body).unwrap_or_default();
     if let (Dialect::OpenaiChat, Some(messages)) = (dialect, body["messages"].as_array()) {
         answered(messages);
     }
@@ -45,8 +48,11 @@ fn answered(messages: &[Value]) {
             let id = call["id"].as_str().expect("a call has an id");
             assert!(ids.insert(id), "two calls have the id {id}");
             let arguments = call["function"]["arguments"].as_str().expect("arguments are text");
-            let arguments = serde_json::from_str::<Value>(arguments);
-            assert!(arguments.is_ok_and(|arguments| arguments.is_object()), "arguments are no object");
+            let object = arguments.trim_start().starts_with('{');
+            assert!(
+                object && serde_json::from_str::<IgnoredAny>(arguments).is_ok(),
+                "arguments are no object"
+            );
             open.push(id);
         }
     }

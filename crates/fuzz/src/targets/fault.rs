@@ -4,6 +4,8 @@ use thermidor_model_runtime::dialect::read_fault;
 
 /// The longest message that is kept, in characters, the sign of omission among them.
 const LONGEST_MESSAGE: usize = 601;
+/// The longest code that is kept, in characters.
+const LONGEST_CODE: usize = 100;
 
 /// The first two bytes are the status, 0 none.
 pub(super) fn check(input: &[u8]) {
@@ -16,5 +18,6 @@ pub(super) fn check(input: &[u8]) {
     assert_eq!(fault, read_fault(status, body), "one body, two readings");
     let length = fault.message.chars().count();
     assert!(length <= LONGEST_MESSAGE, "a message of {length} characters");
-    assert!(fault.code.is_none_or(|code| code.len() <= body.len().max(20)), "a code longer than its body");
+    let length = fault.code.map_or(0, |code| code.chars().count());
+    assert!(length <= LONGEST_CODE, "a code of {length} characters");
 }

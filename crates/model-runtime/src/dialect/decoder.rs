@@ -82,12 +82,14 @@ impl Decoder {
     }
 
     /// Takes the next bytes. What comes after the end of the answer is ignored.
-    pub fn feed(&mut self, bytes: &[u8]) {
+    pub fn feed(&mut self, mut bytes: &[u8]) {
         if self.is_complete() {
             return;
         }
         if matches!(self.body, Body::Unknown) {
-            match bytes.iter().find(|byte| !byte.is_ascii_whitespace()) {
+            // Blanks in front are no part of a body, however they are cut off.
+            bytes = bytes.trim_ascii_start();
+            match bytes.first() {
                 None => return,
                 Some(b'{' | b'[') => self.body = Body::Documents(Documents::default()),
                 Some(b'<') => {

@@ -4,13 +4,15 @@ use thermidor_types::FailureKind;
 
 /// The longest message kept, in characters.
 const LONGEST_MESSAGE: usize = 600;
+/// The longest code kept, in characters: none that means something comes near.
+const LONGEST_CODE: usize = 100;
 
 /// A failure in the provider's words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// What it means.
     pub kind: FailureKind,
-    /// The provider's code or, without one, its type.
+    /// The provider's code or, without one, its type; shortened.
     pub code: Option<SmolStr>,
     /// What the provider said, shortened.
     pub message: String,
@@ -40,7 +42,7 @@ pub(super) fn read_fault_text(status: Option<u16>, body: &str) -> Fault {
     let message = texts.iter().find_map(|text| text.as_str()).unwrap_or_default().to_owned();
     let codes = [&error["code"], &error["type"], &error["status_code"], &error["status"]];
     let codes = codes.iter().filter_map(|code| match code {
-        Value::String(text) if !text.is_empty() => Some(text.to_smolstr()),
+        Value::String(text) if !text.is_empty() => Some(text.chars().take(LONGEST_CODE).collect()),
         Value::Number(number) => Some(number.to_smolstr()),
         _ => None,
     });

@@ -7,7 +7,9 @@
 
 mod agents;
 mod budget;
+mod client;
 mod company;
+mod decode;
 mod deltas;
 mod diary;
 mod floor;
@@ -64,6 +66,8 @@ fn main() -> ExitCode {
     };
     let rows = match figure.as_str() {
         "model-call" => model_call::measure(&bench),
+        "client" => client::measure(&bench),
+        "decode" => decode::measure(&bench),
         "deltas" => deltas::measure(&bench),
         "journal" => journal::measure(&bench),
         "steps" => steps::measure(&bench),
