@@ -70,10 +70,16 @@ impl<'a> Contents<'a> {
         self.open = true;
     }
 
+    /// Whether the model gets the medium as it is: some generations fetch no addresses.
+    fn reads(&self, media: &Media) -> bool {
+        let remote = matches!(&media.source, MediaSource::Url(url) if !url.starts_with("data:"));
+        is_readable(self.card, &media.media_type) && !(remote && self.quirks.has(Quirk::InlineMedia))
+    }
+
     fn content(&self, content: &'a Content) -> Result<Piece<'a>, Unencodable> {
         match content {
             Content::Text(text) => Ok(words(text.as_str())),
-            Content::Media(media) if is_readable(self.card, &media.media_type) => {
+            Content::Media(media) if self.reads(media) => {
                 medium(media).map(|part| Piece::Part(Box::new(part)))
             }
             Content::Media(media) => Ok(words(not_shown(media))),
@@ -92,7 +98,7 @@ impl<'a> Contents<'a> {
                     let call = call(exchange, own)?;
                     parts.push(Piece::Part(Box::new(call)));
                 }
-                Said::Media(media) if own || is_readable(self.card, &media.media_type) => {
+                Said::Media(media) if own || self.reads(media) => {
                     parts.push(Piece::Part(Box::new(medium(media)?)));
                 }
                 Said::Media(media) => parts.push(words(not_shown(media))),

@@ -107,24 +107,25 @@ fn words_and_images<'a>(
     for content in content {
         match content {
             Content::Text(text) => words.push(Cow::Borrowed(text.as_str())),
-            Content::Media(media) if media_kind(&media.media_type) == "image" && card.abilities.vision => {
-                images.push(bytes(media)?);
-            }
-            Content::Media(media) => words.push(Cow::Owned(not_shown(media))),
+            Content::Media(media) => match image(media, card)? {
+                Some(data) => images.push(data),
+                None => words.push(Cow::Owned(not_shown(media))),
+            },
         }
     }
     Ok((joined(words), images))
 }
 
-/// The image as base64. The server fetches nothing: an address is no image to it.
-fn bytes(media: &Media) -> Result<&str, Unencodable> {
+/// The image as base64; `None` for an address, as the server fetches nothing.
+fn image<'a>(media: &'a Media, card: &ModelCard) -> Result<Option<&'a str>, Unencodable> {
+    if media_kind(&media.media_type) != "image" || !card.abilities.vision {
+        return Ok(None);
+    }
     match &media.source {
-        MediaSource::Base64(data) => Ok(data),
-        MediaSource::Url(url) => url
-            .strip_prefix("data:")
-            .and_then(|rest| rest.split_once(";base64,"))
-            .map(|(_, data)| data)
-            .ok_or_else(|| Unencodable::UnresolvedBlob(label(media))),
+        MediaSource::Base64(data) => Ok(Some(data)),
+        MediaSource::Url(url) => {
+            Ok(url.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,")).map(|(_, data)| data))
+        }
         MediaSource::Blob { .. } => Err(Unencodable::UnresolvedBlob(label(media))),
     }
 }
