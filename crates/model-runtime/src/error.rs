@@ -1,7 +1,9 @@
 use std::time::Duration;
 
 use smol_str::SmolStr;
-use thermidor_types::{Failure, FailureKind, ModelId};
+use thermidor_types::{Failure, FailureKind, ModelId, Usage};
+
+use crate::FaultClass;
 
 type Source = Box<dyn std::error::Error + Send + Sync>;
 
@@ -18,10 +20,12 @@ struct Details {
     kind: FailureKind,
     model: ModelId,
     message: String,
+    class: Option<FaultClass>,
     status: Option<u16>,
     code: Option<SmolStr>,
     request_id: Option<SmolStr>,
     retry_after: Option<Duration>,
+    usage: Usage,
     #[source]
     source: Option<Source>,
 }
@@ -45,10 +49,12 @@ impl Error {
             kind,
             model,
             message: message.into(),
+            class: FaultClass::of(kind),
             status: None,
             code: None,
             request_id: None,
             retry_after: None,
+            usage: Usage::default(),
             source: None,
         }))
     }
@@ -88,6 +94,20 @@ impl Error {
         self
     }
 
+    /// Adds the finer class.
+    #[must_use]
+    pub fn with_class(mut self, class: FaultClass) -> Self {
+        self.0.class = Some(class);
+        self
+    }
+
+    /// Adds what was consumed all the same, by tries that came to nothing.
+    #[must_use]
+    pub fn with_usage(mut self, usage: Usage) -> Self {
+        self.0.usage = usage;
+        self
+    }
+
     /// The closed kind, to branch on.
     pub fn kind(&self) -> FailureKind {
         self.0.kind
@@ -121,6 +141,24 @@ impl Error {
     /// The least time to wait before another try, when the provider named one.
     pub fn retry_after(&self) -> Option<Duration> {
         self.0.retry_after
+    }
+
+    /// The finer class, kept as detail; none for failures that no provider causes.
+    pub fn class(&self) -> Option<FaultClass> {
+        self.0.class
+    }
+
+    /// What was consumed all the same, by tries that came to nothing. Nothing, where nobody knows.
+    pub fn usage(&self) -> Usage {
+        self.0.usage
+    }
+
+    /// Whether the same request may succeed at another place: another key, another channel, another model.
+    ///
+    /// The kind answers ([`FailureKind::failover`]) unless the failure says more: what one deployment cannot do,
+    /// fetch or hold, another may.
+    pub fn failover(&self) -> bool {
+        self.kind().failover() || self.0.class.is_some_and(FaultClass::differs_by_place)
     }
 
     /// The failure as data, for events.

@@ -29,11 +29,10 @@ mod cost;
 pub mod dialect;
 mod error;
 mod http;
+mod layer;
 pub mod listing;
-mod metering;
 mod provider;
 mod rehearsal;
-mod retry;
 mod runtime;
 mod sse;
 
@@ -43,10 +42,10 @@ pub use chat::{
     ResponseSchema, StreamEnd, StreamEnding, ToolChoice, UnknownShape,
 };
 pub use cost::{batch_cost, cost};
+pub use dialect::FaultClass;
 pub use error::Error;
 pub use http::{HttpModel, Timeouts};
-pub use metering::Metered;
+pub use layer::{CallObserver, CallReport, CallStep, Chance, Metered, Retry, RetryPolicy};
 pub use provider::{Auth, Dialect, Evidence, ModelRule, Provider, Quirk, Quirks, bundled_providers};
 pub use rehearsal::{Contract, Language, Material, MaterialKind, Rehearsal};
-pub use retry::{CallObserver, CallReport, CallStep, Chance, Retry, RetryPolicy};
 pub use runtime::{Known, LocalServer, ModelRuntime, ModelRuntimeBuilder};

@@ -186,7 +186,7 @@ impl Answer {
 
     /// The answer cannot be read, or does not come to an end as it should.
     pub(crate) fn fail(&mut self, kind: FailureKind, message: &str) {
-        self.fault(Fault { kind, code: None, message: message.to_owned() });
+        self.fault(Fault::new(kind, message));
     }
 
     /// Something nobody understands: it is left out of the answer, counted, and kept once as a sample.

@@ -22,4 +22,4 @@ mod transcript;
 pub(crate) use billed::Bill;
 pub use codec::{Target, Unencodable, WireRequest, encode};
 pub use decoder::{Close, Decoder};
-pub use fault::{Fault, read_fault};
+pub use fault::{Fault, FaultClass, read_fault};

@@ -14,7 +14,7 @@ use super::{Clients, answer::Answer, headers, key_header};
 use crate::{
     ChatEvent, ChatModel, ChatRequest, ChatStream, Error, Provider,
     dialect::{self, Decoder, Fault, Target},
-    retry::unseen_failure,
+    layer::unseen_failure,
 };
 
 /// The longest body of a failed request that is read, in bytes.
@@ -125,12 +125,22 @@ impl HttpModel {
         error
     }
 
+    /// The wait and the request's name may stand in the body or in the headers, which are added later and win.
     fn fault(&self, fault: &Fault) -> Error {
-        let error = self.error(fault.kind, fault.message.clone());
-        match &fault.code {
-            Some(code) => error.with_code(code.clone()),
-            None => error,
+        let mut error = self.error(fault.kind, fault.message.clone());
+        if let Some(class) = fault.class {
+            error = error.with_class(class);
         }
+        if let Some(code) = &fault.code {
+            error = error.with_code(redacted(code.to_string(), self.key.as_ref()));
+        }
+        if let Some(wait) = fault.retry_after {
+            error = error.with_retry_after(wait);
+        }
+        if let Some(request_id) = &fault.request_id {
+            error = error.with_request_id(request_id.clone());
+        }
+        error
     }
 }
 
