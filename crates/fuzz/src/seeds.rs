@@ -16,18 +16,45 @@ struct Recording {
     response: String,
     #[serde(default)]
     status: u16,
+    /// Where the request went.
+    #[serde(default)]
+    path: String,
 }
 
 fn recordings(file: &str) -> Vec<Recording> {
-    let path = format!("{TESTDATA}/{file}.jsonl");
+    let path = format!("{TESTDATA}/{file}");
     let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("no recordings at {path}: {error}"));
     text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
 }
 
-/// Recorded answers, long ones without most of their middle.
-pub(crate) fn answers() -> Vec<Vec<u8>> {
-    let all = ["streams", "answers"].into_iter().flat_map(recordings);
-    all.map(|recording| shortened(&recording.response).into_bytes()).collect()
+/// Whole exchanges of every provider.
+fn exchanges() -> Vec<Recording> {
+    let folder = format!("{TESTDATA}/recordings");
+    let entries = fs::read_dir(&folder).unwrap_or_else(|error| panic!("no recordings at {folder}: {error}"));
+    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let mut names: Vec<String> = names.collect();
+    names.sort();
+    names.into_iter().flat_map(|name| recordings(&format!("recordings/{name}"))).collect()
+}
+
+/// A word in a dialect's name, and one in the paths that its requests go to.
+const PLACES: [(&str, &str); 4] = [
+    ("google", "enerateContent"),
+    ("ollama", "/api/chat"),
+    ("anthropic", "/messages"),
+    ("responses", "/responses"),
+];
+
+/// Recorded answers of the dialect of that name, long ones without most of their middle.
+pub(crate) fn answers(dialect: &str) -> Vec<Vec<u8>> {
+    let place = PLACES.iter().find(|(word, _)| dialect.contains(word));
+    let all: Vec<Recording> = match place {
+        Some((_, place)) => {
+            exchanges().into_iter().filter(|recording| recording.path.contains(place)).collect()
+        }
+        None => ["streams.jsonl", "answers.jsonl"].into_iter().flat_map(recordings).collect(),
+    };
+    all.iter().map(|recording| shortened(&recording.response).into_bytes()).collect()
 }
 
 /// Whole events from the beginning, then whole events to the end.
@@ -48,7 +75,7 @@ fn shortened(stream: &str) -> String {
 
 /// Recorded refusals behind their status.
 pub(crate) fn faults() -> Vec<Vec<u8>> {
-    let all = recordings("faults").into_iter();
+    let all = recordings("faults.jsonl").into_iter();
     all.map(|recording| [recording.status.to_be_bytes().as_slice(), recording.response.as_bytes()].concat())
         .collect()
 }

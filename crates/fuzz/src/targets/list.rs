@@ -42,7 +42,7 @@ impl Target {
     /// Inputs to begin with: recorded traffic, where there is some.
     pub fn seeds(&self) -> Vec<Vec<u8>> {
         match self.what {
-            What::Decode(_) => seeds::answers(),
+            What::Decode(dialect) => seeds::answers(&dialect_name(dialect)),
             What::Encode(_) => seeds::noise(),
             What::Fault => seeds::faults(),
         }
