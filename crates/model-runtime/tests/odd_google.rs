@@ -56,10 +56,19 @@ fn a_list_instead_of_a_stream() {
 
 #[test]
 fn a_list_that_breaks_off() {
+    let bytes = format!("[{},\n{},\n{STOP}", words("Hel"), words("lo"));
     check(
-        &format!("[{},\n{},\n{STOP}", words("Hel"), words("lo")),
+        bytes.split_once("finishReason").expect("there").0,
         expect![[r#"
+        text "Hello"
         cut off: network error: the stream closed before the answer was complete; -; 0(0) in 0(0) out
+    "#]],
+    );
+    check(
+        &bytes,
+        expect![[r#"
+        text "Hello"
+        finished; STOP; 3(0) in 4(0) out
     "#]],
     );
 }

@@ -211,15 +211,18 @@ impl Reader {
         document || line.is_empty()
     }
 
-    /// A body that is JSON, not a stream: one document, several, or a list of them.
+    /// A body that is JSON, not a stream: one document, several, or a list of them, read as far as it came.
     fn documents(&mut self, text: &[u8]) {
         let list = text.trim_ascii_start().starts_with(b"[");
-        if list && let Ok(documents) = serde_json::from_slice::<Vec<&RawValue>>(text) {
-            return documents.into_iter().for_each(|document| self.document(document));
-        }
-        for document in serde_json::Deserializer::from_slice(text).into_iter::<&RawValue>() {
-            let Ok(document) = document else { return }; // cut: what is missing decides the ending
+        let between = |byte: &u8| byte.is_ascii_whitespace() || (list && matches!(byte, b',' | b'[' | b']'));
+        let mut rest = text;
+        loop {
+            let start = rest.iter().position(|byte| !between(byte)).unwrap_or(rest.len());
+            rest = &rest[start..];
+            let mut documents = serde_json::Deserializer::from_slice(rest).into_iter::<&RawValue>();
+            let Some(Ok(document)) = documents.next() else { return }; // cut: what is missing decides the ending
             self.document(document);
+            rest = &rest[documents.byte_offset()..];
         }
     }
 
