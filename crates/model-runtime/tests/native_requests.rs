@@ -357,16 +357,18 @@ fn what_cannot_be_written() {
 #[test]
 fn ollama_takes_the_window_of_a_written_card() {
     let row = bundled_providers().iter().find(|row| row.name == "ollama-native").expect("a row");
-    let options = |card: &ModelCard| {
+    let options = |card: &ModelCard, provider: &Provider| {
         let request = asking(vec![Message::user("Hi")]);
-        let wire = encode(&request, Target { card, provider: row }).expect("encodable");
+        let wire = encode(&request, Target { card, provider }).expect("encodable");
         let body: serde_json::Value = serde_json::from_slice(&wire.body).expect("JSON");
-        body["options"].clone()
+        body["options"]["num_ctx"].as_u64()
     };
     let assumed = row.unknown_card("qwen3:4b");
-    assert_eq!(options(&assumed), serde_json::Value::Null);
+    assert_eq!(options(&assumed, row), None);
     let written = ModelCard { context_window: Tokens(32_768), ..assumed };
-    assert_eq!(options(&written), serde_json::json!({ "num_ctx": 32_768 }));
+    assert_eq!(options(&written, row), Some(32_768));
+    let changed = Provider { context_window: Tokens(16_384), ..row.clone() };
+    assert_eq!(options(&changed.unknown_card("qwen3:4b"), &changed), Some(16_384));
 }
 
 #[test]

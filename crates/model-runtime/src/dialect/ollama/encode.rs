@@ -7,7 +7,7 @@ use thermidor_types::{
 
 use super::request::{Body, Call, Called, Entry, Offered, Options, Think, Tool};
 use crate::{
-    ChatRequest, Quirk, Quirks, ReasoningEffort, ToolChoice,
+    ChatRequest, Quirk, Quirks, ReasoningEffort, ToolChoice, bundled_providers,
     dialect::{
         Target, Unencodable, WireRequest,
         replay::{INTERRUPTED, is_own, joined, label, not_shown, sendable_arguments},
@@ -16,7 +16,7 @@ use crate::{
 
 /// The JSON body for `request`, asking for a stream.
 ///
-/// The window (`num_ctx`) is sent when somebody wrote a card for the model: the server reloads a model whose
+/// The window (`num_ctx`) is sent when somebody wrote a card for the model, or a window into the row: the server reloads a model whose
 /// window changes, and takes its own where none is named. That is 4,096 tokens on many machines, and what is
 /// longer is cut without a word: a card is worth writing. The server knows no choice of tools: told to call
 /// none, it is offered none; told to call one, it is offered that one alone.
@@ -171,9 +171,8 @@ fn options<'a>(request: &'a ChatRequest, target: Target<'_>) -> Result<Options<'
     {
         return Err(Unencodable::Temperature(temperature.to_string()));
     }
-    let written = *card != target.provider.unknown_card(card.id.model());
     Ok(Options {
-        num_ctx: written.then_some(card.context_window.0),
+        num_ctx: is_window_told(target).then_some(card.context_window.0),
         num_predict: request.max_output.map(|limit| card.max_output.map_or(limit, |most| limit.min(most)).0),
         temperature: request.temperature,
         top_p: request.top_p,
@@ -182,4 +181,11 @@ fn options<'a>(request: &'a ChatRequest, target: Target<'_>) -> Result<Options<'
         seed: request.seed,
         stop: request.stop.iter().map(Text::as_str).collect(),
     })
+}
+
+/// Whether the window is more than an assumption: somebody wrote a card, or changed the window of the row.
+fn is_window_told(Target { card, provider }: Target<'_>) -> bool {
+    let bundled = bundled_providers().iter().find(|row| row.name == provider.name);
+    *card != provider.unknown_card(card.id.model())
+        || bundled.is_some_and(|row| row.context_window != provider.context_window)
 }
