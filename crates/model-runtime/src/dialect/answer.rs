@@ -147,6 +147,12 @@ impl Answer {
         self.transcript.text_length()
     }
 
+    /// The place, in bytes of all words so far, of the character that many characters after byte `from`; `None` when
+    /// there are not so many yet. Cost: linear in the text.
+    pub(crate) fn text_place(&self, from: usize, characters: usize) -> Option<usize> {
+        self.transcript.text_place(from, characters)
+    }
+
     /// Whether nothing at all was said yet.
     pub(crate) fn is_empty(&self) -> bool {
         self.transcript.is_empty()

@@ -2,7 +2,7 @@ use indexmap::IndexMap;
 use serde_json::value::RawValue;
 use thermidor_types::ModelCard;
 
-use super::{google, mapper::Mapper, ollama, openai_chat};
+use super::{google, mapper::Mapper, ollama, openai_chat, openai_responses};
 use crate::{ChatRequest, Dialect, Provider, Quirks};
 
 /// Whom a request is written for.
@@ -50,6 +50,9 @@ pub enum Unencodable {
     /// Another figure is outside its range.
     #[error("{0}")]
     OutOfRange(String),
+    /// The request asks for something that the wire format cannot say.
+    #[error("this provider's wire format has no {0}")]
+    NoForm(&'static str),
     /// The fields for this provider alone are no JSON object.
     #[error("the extra fields of the request are no JSON object")]
     Extra,
@@ -69,6 +72,7 @@ pub fn encode(request: &ChatRequest, target: Target<'_>) -> Result<WireRequest, 
         Dialect::OpenaiChat => openai_chat::encode(request, target)?,
         Dialect::GoogleGenerate => google::encode(request, target)?,
         Dialect::OllamaChat => ollama::encode(request, target)?,
+        Dialect::OpenaiResponses => openai_responses::encode(request, target)?,
     };
     let body = match &request.extra {
         Some(extra) => merged(&wire.body, extra.as_str())?,
@@ -83,6 +87,7 @@ pub(super) fn mapper(dialect: Dialect, quirks: &Quirks) -> Box<dyn Mapper> {
         Dialect::OpenaiChat => Box::new(openai_chat::ChunkMapper::new(quirks)),
         Dialect::GoogleGenerate => Box::new(google::ChunkMapper::default()),
         Dialect::OllamaChat => Box::new(ollama::LineMapper),
+        Dialect::OpenaiResponses => Box::new(openai_responses::EventMapper::new(quirks)),
     }
 }
 

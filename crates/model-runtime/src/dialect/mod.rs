@@ -15,7 +15,9 @@ mod lenient;
 mod mapper;
 pub mod ollama;
 pub mod openai_chat;
+mod openai_responses;
 mod replay;
+mod strict;
 mod think;
 mod transcript;
 

@@ -112,6 +112,22 @@ impl Transcript {
         self.text_length
     }
 
+    /// The byte of the character that many characters after byte `from`, in all text pieces.
+    pub(super) fn text_place(&self, from: usize, mut characters: usize) -> Option<usize> {
+        let mut at = 0;
+        for piece in &self.pieces {
+            let Piece::Text(text) = piece else { continue };
+            let start = from.saturating_sub(at).min(text.len());
+            let rest = text.get(start..)?;
+            if let Some((byte, _)) = rest.char_indices().nth(characters).filter(|_| at + text.len() > from) {
+                return Some(at + start + byte);
+            }
+            characters -= rest.chars().count();
+            at += text.len();
+        }
+        (characters == 0).then_some(at)
+    }
+
     fn push(&mut self, piece: Piece) {
         self.open = true;
         self.pieces.push(piece);

@@ -62,10 +62,14 @@ pub enum Quirk {
     ThinkingFrom512,
     /// Thinking cannot be switched off.
     ThinkingAlways,
+    /// A readable summary of the reasoning comes only when it is asked for.
+    ReasoningSummary,
 
     // The request: messages.
     /// There is no place for the operator's messages: they are sent as the user's.
     NoSystemRole,
+    /// Items of reasoning are taken back although they hold neither an encrypted nor a plain text.
+    PlainReasoningItems,
     /// The operator's messages to models that reason have the role `developer`.
     DeveloperRole,
     /// Reasoning is sent back as `reasoning_content` of the assistant's message.

@@ -173,6 +173,8 @@ pub enum Dialect {
     GoogleGenerate,
     /// Ollama's own `POST /api/chat`.
     OllamaChat,
+    /// `OpenAI`'s `POST /responses`.
+    OpenaiResponses,
 }
 
 /// How a key is sent.

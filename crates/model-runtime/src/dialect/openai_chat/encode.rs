@@ -1,7 +1,6 @@
 use std::borrow::Cow;
 
-use serde_json::Value;
-use thermidor_types::{Json, ToolSchema};
+use thermidor_types::ToolSchema;
 
 use super::{
     messages::Entries,
@@ -11,7 +10,7 @@ use super::{
 };
 use crate::{
     ChatRequest, Quirk, Quirks, ToolChoice,
-    dialect::{Target, Unencodable, WireRequest},
+    dialect::{Target, Unencodable, WireRequest, strict::is_strict},
 };
 
 /// The JSON body for `request`, asking for a stream.
@@ -58,31 +57,6 @@ fn offered(tool: &ToolSchema, strict: bool) -> Tool<'_> {
         strict: strict && is_strict(&tool.parameters),
     };
     Tool { r#type: "function", function }
-}
-
-/// Whether `schema` may be called strict: each of its objects names all its fields, requires them and admits no
-/// other. A schema that is called so and is not is refused.
-fn is_strict(schema: &Json) -> bool {
-    fn strict(schema: &Value) -> bool {
-        match schema {
-            Value::Object(fields) => {
-                let is_object = fields.get("type").is_some_and(|kind| kind == "object")
-                    || fields.get("properties").is_some_and(Value::is_object);
-                let properties = fields.get("properties").and_then(Value::as_object);
-                let required = fields.get("required").and_then(Value::as_array);
-                let closed = fields.get("additionalProperties") == Some(&Value::Bool(false))
-                    && properties.is_none_or(|properties| {
-                        properties.keys().all(|name| {
-                            required.is_some_and(|required| required.iter().any(|field| field == name))
-                        })
-                    });
-                (!is_object || closed) && fields.values().all(strict)
-            }
-            Value::Array(items) => items.iter().all(strict),
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => true,
-        }
-    }
-    schema.read::<Value>().is_ok_and(|schema| schema.is_object() && strict(&schema))
 }
 
 /// `auto` is left out: it is the default everywhere. Without tools there is nothing to choose, and saying so

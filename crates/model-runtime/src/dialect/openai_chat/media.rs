@@ -73,7 +73,7 @@ pub(super) fn label(media: &Media) -> String {
 }
 
 /// The short name that the dialect has for the type of a sound.
-fn audio_format(media_type: &str) -> &str {
+pub(crate) fn audio_format(media_type: &str) -> &str {
     let kind = media_type.split_once('/').map_or("", |(_, kind)| kind);
     match kind {
         "mpeg" | "mpeg3" | "x-mpeg-3" => "mp3",

@@ -3,11 +3,11 @@
 mod chunk;
 mod encode;
 mod mapper;
-mod media;
+pub(super) mod media;
 mod messages;
 mod request;
-mod sampling;
-mod thinking;
+pub(super) mod sampling;
+pub(super) mod thinking;
 mod usage;
 
 pub(super) use encode::encode;

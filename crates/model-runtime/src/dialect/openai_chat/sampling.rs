@@ -9,27 +9,27 @@ use crate::{ChatRequest, Quirk, Quirks, dialect::Unencodable};
 const MARGIN: u64 = 1024;
 
 #[derive(Debug, Default, PartialEq, Serialize)]
-pub(super) struct Sampling<'a> {
+pub(crate) struct Sampling<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) max_tokens: Option<u64>,
+    pub(crate) max_tokens: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) max_completion_tokens: Option<u64>,
+    pub(crate) max_completion_tokens: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) max_new_tokens: Option<u64>,
+    pub(crate) max_new_tokens: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) temperature: Option<f32>,
+    pub(crate) temperature: Option<f32>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) top_p: Option<f32>,
+    pub(crate) top_p: Option<f32>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) frequency_penalty: Option<f32>,
+    pub(crate) frequency_penalty: Option<f32>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) presence_penalty: Option<f32>,
+    pub(crate) presence_penalty: Option<f32>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) seed: Option<u64>,
+    pub(crate) seed: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) random_seed: Option<u64>,
+    pub(crate) random_seed: Option<u64>,
     #[serde(skip_serializing_if = "<[Text]>::is_empty")]
-    pub(super) stop: &'a [Text],
+    pub(crate) stop: &'a [Text],
 }
 
 impl<'a> Sampling<'a> {
@@ -37,7 +37,7 @@ impl<'a> Sampling<'a> {
     ///
     /// # Errors
     /// When a figure is outside its range: no provider takes it.
-    pub(super) fn of(
+    pub(crate) fn of(
         request: &'a ChatRequest,
         card: &ModelCard,
         quirks: &Quirks,

@@ -63,7 +63,7 @@ impl Thinking {
 }
 
 /// A step for providers that know steps only. All know `low`, `medium` and `high`.
-fn effort(wish: ReasoningEffort, quirks: &Quirks) -> &'static str {
+pub(crate) fn effort(wish: ReasoningEffort, quirks: &Quirks) -> &'static str {
     let or = |quirk, step, otherwise| if quirks.has(quirk) { step } else { otherwise };
     match wish {
         ReasoningEffort::Off | ReasoningEffort::Budget(Tokens(0)) => {
