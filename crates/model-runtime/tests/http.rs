@@ -4,8 +4,8 @@ use std::{error::Error as _, time::Duration};
 
 use futures_util::StreamExt;
 use thermidor_model_runtime::{
-    ChatEvent, ChatModel, ChatRequest, Error, ModelRuntime, Provider, RetryPolicy, StreamEnd, StreamEnding,
-    Timeouts,
+    ChatEvent, ChatModel, ChatRequest, Dialect, Error, ModelRuntime, Provider, RetryPolicy, StreamEnd,
+    StreamEnding, Timeouts,
 };
 use thermidor_types::{Currency, Ending, FailureKind, Measure, Message, ModelCard, ModelId, Price, Tokens};
 use tokio::{
@@ -120,9 +120,13 @@ fn card() -> ModelCard {
 }
 
 fn model(base_url: &str, timeouts: Timeouts, attempts: u32) -> std::sync::Arc<dyn ChatModel> {
+    model_of(Provider::new("lab", base_url), timeouts, attempts)
+}
+
+fn model_of(provider: Provider, timeouts: Timeouts, attempts: u32) -> std::sync::Arc<dyn ChatModel> {
     let retry = RetryPolicy { attempts, first_wait: Duration::from_millis(1), ..RetryPolicy::default() };
     let runtime = ModelRuntime::builder()
-        .provider(Provider::new("lab", base_url))
+        .provider(provider)
         .card(card())
         .key("lab", KEY)
         .retry(retry)
@@ -147,7 +151,11 @@ fn request() -> ChatRequest {
 
 async fn answer_within(script: Vec<Act>, timeouts: Timeouts) -> Result<(Vec<String>, StreamEnd), Error> {
     let server = Server::start(vec![script]).await;
-    let stream = model(&server.base_url, timeouts, 1).stream(request()).await?;
+    heard(model(&server.base_url, timeouts, 1).as_ref()).await
+}
+
+async fn heard(model: &dyn ChatModel) -> Result<(Vec<String>, StreamEnd), Error> {
+    let stream = model.stream(request()).await?;
     let mut events: Vec<_> = stream.collect().await;
     let Some(ChatEvent::Ended(end)) = events.pop() else { panic!("no end") };
     let texts = events.iter().map(|event| match event {
@@ -413,4 +421,94 @@ async fn servers_on_this_machine_are_found() {
     assert_eq!(models, [("ollama/qwen3".to_owned(), 8192), ("ollama/llama".to_owned(), 4096)]);
     let asked = server.requests().await;
     assert!(asked[0].starts_with("GET /v1/models "), "{asked:?}");
+}
+
+/// The same server, answering in the format of `POST /responses`.
+mod openai_responses {
+    use super::*;
+
+    fn event(kind: &str, fields: &str) -> Act {
+        say(format!("event: response.{kind}\ndata: {{\"type\":\"response.{kind}\",{fields}}}\n\n"))
+    }
+
+    fn delta(text: &str) -> Act {
+        event("output_text.delta", &format!(r#""output_index":0,"content_index":0,"delta":"{text}""#))
+    }
+
+    fn completed() -> Act {
+        let usage = r#"{"input_tokens":3,"output_tokens":4,"total_tokens":7}"#;
+        event("completed", &format!(r#""response":{{"status":"completed","output":[],"usage":{usage}}}"#))
+    }
+
+    async fn answer(script: Vec<Act>) -> Result<(Vec<String>, StreamEnd), Error> {
+        let server = Server::start(vec![script]).await;
+        let lab = Provider::new("lab", &server.base_url);
+        let provider = Provider { dialect: Dialect::OpenaiResponses, ..lab };
+        heard(model_of(provider, quick(), 1).as_ref()).await
+    }
+
+    /// Would fail if the request went to another path, or asked the provider to keep it.
+    #[tokio::test]
+    async fn the_request_goes_to_its_own_path_and_nothing_is_stored() {
+        let server = Server::start(vec![vec![stream_head(), delta("Hello"), completed()]]).await;
+        let lab = Provider::new("lab", &server.base_url);
+        let provider = Provider { dialect: Dialect::OpenaiResponses, ..lab };
+        let (texts, end) = heard(model_of(provider, quick(), 1).as_ref()).await.expect("an answer");
+        assert_eq!((texts.concat().as_str(), end.ending), ("Hello", StreamEnding::Finished));
+        assert_eq!(end.message.usage.total(), Tokens(7));
+        let asked = server.requests().await.concat();
+        assert!(asked.starts_with("POST /v1/responses HTTP/1.1\r\n"), "{asked}");
+        assert!(asked.ends_with(r#""store":false,"stream":true}"#), "{asked}");
+    }
+
+    #[tokio::test]
+    async fn a_character_cut_by_the_network_is_whole() {
+        let Act::Write(bytes) = delta("答案🦀") else { panic!("words are written") };
+        let mut script = vec![stream_head()];
+        for byte in bytes {
+            script.extend([say([byte]), Act::Wait(1)]);
+        }
+        script.push(completed());
+        assert_eq!(answer(script).await.expect("an answer").0, ["答案🦀"]);
+    }
+
+    /// A server may keep the socket open after the end.
+    #[tokio::test]
+    async fn the_end_is_not_waited_for() {
+        let open = answer(vec![stream_head(), delta("Hello"), completed(), Act::Hang]);
+        let (_, end) =
+            tokio::time::timeout(Duration::from_secs(2), open).await.expect("at once").expect("an answer");
+        assert_eq!(end.ending, StreamEnding::Finished);
+        assert_eq!(end.message.usage.measure, Measure::Reported);
+    }
+
+    #[tokio::test]
+    async fn a_stream_without_its_last_event_is_cut_off() {
+        let (texts, end) = answer(vec![stream_head(), delta("Par")]).await.expect("words came");
+        assert_eq!(texts.concat(), "Par");
+        assert!(
+            matches!(&end.ending, StreamEnding::CutOff(failure) if failure.kind == FailureKind::Network),
+            "{:?}",
+            end.ending
+        );
+        assert_eq!(end.message.ending, Ending::CutOff);
+    }
+
+    /// A failure before the first word can be tried again, one after it is an ending.
+    #[tokio::test]
+    async fn an_error_event_is_an_error_before_words_and_an_ending_after_them() {
+        let error = || {
+            say(
+                "event: error\ndata: {\"type\":\"error\",\"code\":\"rate_limit_exceeded\",\"message\":\"Slow down.\"}\n\n",
+            )
+        };
+        let refused = answer(vec![stream_head(), error()]).await.expect_err("an error");
+        assert_eq!(refused.kind(), FailureKind::RateLimited);
+        let (_, end) = answer(vec![stream_head(), delta("Par"), error()]).await.expect("words came");
+        assert!(
+            matches!(&end.ending, StreamEnding::Failed(failure) if failure.kind == FailureKind::RateLimited),
+            "{:?}",
+            end.ending
+        );
+    }
 }

@@ -33,7 +33,7 @@ impl ListingForm {
     /// The form in which `provider` lists its models: what its row says, else that of its dialect.
     pub fn of(provider: &Provider) -> Self {
         provider.listing.unwrap_or(match provider.dialect {
-            Dialect::OpenaiChat => Self::Openai,
+            Dialect::OpenaiChat | Dialect::OpenaiResponses => Self::Openai,
             Dialect::GoogleGenerate => Self::Google,
             Dialect::OllamaChat => Self::Ollama,
         })

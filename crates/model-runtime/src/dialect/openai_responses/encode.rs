@@ -111,7 +111,6 @@ fn text(request: &ChatRequest) -> Option<Text<'_>> {
 fn reasoning(request: &ChatRequest, target: Target<'_>) -> Option<Reasoning> {
     let quirks = &target.provider.quirks;
     let effort = request.reasoning.map(|wish| effort(wish, quirks));
-    let summary = (target.card.abilities.reasoning && quirks.has(Quirk::ReasoningSummary))
-        .then_some("auto");
+    let summary = (target.card.abilities.reasoning && quirks.has(Quirk::ReasoningSummary)).then_some("auto");
     (effort.is_some() || summary.is_some()).then_some(Reasoning { effort, summary })
 }

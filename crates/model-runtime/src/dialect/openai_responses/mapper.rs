@@ -33,7 +33,8 @@ impl EventMapper {
 
 impl Mapper for EventMapper {
     fn read(&mut self, event: &[u8], data: &[u8], answer: &mut Answer) -> bool {
-        let Ok(parsed) = serde_json::from_slice::<Event<'_>>(data) else {
+        let object = Some(data).filter(|data| data.starts_with(b"{"));
+        let Some(parsed) = object.and_then(|data| serde_json::from_slice::<Event<'_>>(data).ok()) else {
             let json = serde_json::from_slice::<IgnoredAny>(data).is_ok();
             if json {
                 answer.unknown("an event that is no event", &String::from_utf8_lossy(data));
@@ -42,6 +43,7 @@ impl Mapper for EventMapper {
         };
         let kind = string(parsed.kind);
         match kind.as_deref().or_else(|| std::str::from_utf8(event).ok()) {
+            Some("error") => answer.fault(read_fault(None, data)),
             Some(kind) if !kind.is_empty() && kind != "response" => {
                 if !self.event(kind, &parsed, answer) {
                     answer.unknown(&format!("an event of type {kind}"), &String::from_utf8_lossy(data));
@@ -60,11 +62,11 @@ impl EventMapper {
             return answer.fault(read_fault(None, data));
         }
         match serde_json::from_slice::<Response<'_>>(data) {
-            Ok(response) if response.output.is_some() || response.status.is_some() => {
+            Ok(response) if response.output.is_some() => {
                 let status = string(response.status);
                 self.response(status.as_deref().unwrap_or("completed"), &response, answer);
             }
-            _ => answer.unknown("an answer without output", &String::from_utf8_lossy(data)),
+            Ok(_) | Err(_) => answer.unknown("an answer without output", &String::from_utf8_lossy(data)),
         }
     }
 
@@ -132,12 +134,6 @@ impl EventMapper {
             | "response.failed"
             | "response.cancelled"
             | "response.done" => self.terminal(kind, event, answer),
-            "error" => {
-                let error = present(event.error).map(RawValue::get);
-                answer.fault(
-                    error.map_or_else(|| read_fault(None, b"{}"), |error| read_fault_text(None, error)),
-                );
-            }
             _ => return is_progress(kind),
         }
         true
