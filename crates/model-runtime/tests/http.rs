@@ -444,7 +444,7 @@ mod openai_responses {
         let server = Server::start(vec![script]).await;
         let lab = Provider::new("lab", &server.base_url);
         let provider = Provider { dialect: Dialect::OpenaiResponses, ..lab };
-        heard(model_of(provider, quick(), 1).as_ref()).await
+        heard(model_of(provider, Timeouts::default(), 1).as_ref()).await
     }
 
     /// Would fail if the request went to another path, or asked the provider to keep it.
@@ -453,7 +453,8 @@ mod openai_responses {
         let server = Server::start(vec![vec![stream_head(), delta("Hello"), completed()]]).await;
         let lab = Provider::new("lab", &server.base_url);
         let provider = Provider { dialect: Dialect::OpenaiResponses, ..lab };
-        let (texts, end) = heard(model_of(provider, quick(), 1).as_ref()).await.expect("an answer");
+        let (texts, end) =
+            heard(model_of(provider, Timeouts::default(), 1).as_ref()).await.expect("an answer");
         assert_eq!((texts.concat().as_str(), end.ending), ("Hello", StreamEnding::Finished));
         assert_eq!(end.message.usage.total(), Tokens(7));
         let asked = server.requests().await.concat();

@@ -34,7 +34,7 @@ fn heard(stream: &str) -> String {
             let span = citation
                 .span
                 .clone()
-                .map(|span| &end.message.parts.iter().filter_map(text).next().expect("text")[span]);
+                .map(|span| &end.message.parts.iter().find_map(text).expect("text")[span]);
             let (url, title) = (citation.url.as_deref(), citation.title.as_deref());
             lines.push(format!("citation {url:?} {title:?} {span:?}\n"));
         }
@@ -98,19 +98,55 @@ const CALL: (&str, &str) = (
 /// Which endings are complete and which are not.
 #[test]
 fn endings() {
-    check(&[CREATED, HELLO], expect![""]);
-    check(&[CREATED, HELLO, COMPLETED], expect![""]);
-    check(&[CREATED, ("queued", ""), HELLO, ("in_progress", ""), COMPLETED, HELLO], expect![""]);
+    check(
+        &[CREATED, HELLO],
+        expect![[r#"
+        text "Hello"
+        CutOff network error: the stream closed before the answer was complete
+    "#]],
+    );
+    check(
+        &[CREATED, HELLO, COMPLETED],
+        expect![[r#"
+        text "Hello"
+        Finished (completed)
+    "#]],
+    );
+    check(
+        &[CREATED, ("queued", ""), HELLO, ("in_progress", ""), COMPLETED, HELLO],
+        expect![[r#"
+        text "Hello"
+        Finished (completed)
+    "#]],
+    );
     check(
         &[HELLO, ("incomplete", r#""response":{"incomplete_details":{"reason":"max_output_tokens"}}"#)],
-        expect![""],
+        expect![[r#"
+            text "Hello"
+            Length (max_output_tokens)
+        "#]],
     );
     check(
         &[HELLO, ("incomplete", r#""response":{"incomplete_details":{"reason":"content_filter"}}"#)],
-        expect![""],
+        expect![[r#"
+            text "Hello"
+            Failed refused by content rules: the provider's content rules stopped the answer (content_filter)
+        "#]],
     );
-    check(&[HELLO, ("incomplete", r#""response":{"incomplete_details":null}"#)], expect![""]);
-    check(&[HELLO, ("cancelled", r#""response":{"status":"cancelled"}"#)], expect![""]);
+    check(
+        &[HELLO, ("incomplete", r#""response":{"incomplete_details":null}"#)],
+        expect![[r#"
+        text "Hello"
+        Failed server error: the provider stopped before the answer was complete (incomplete)
+    "#]],
+    );
+    check(
+        &[HELLO, ("cancelled", r#""response":{"status":"cancelled"}"#)],
+        expect![[r#"
+        text "Hello"
+        Failed cancelled: the answer was cancelled at the provider (cancelled)
+    "#]],
+    );
     check(
         &[
             HELLO,
@@ -119,14 +155,36 @@ fn endings() {
                 r#""response":{"status":"incomplete","incomplete_details":{"reason":"max_output_tokens"}}"#,
             ),
         ],
-        expect![""],
+        expect![[r#"
+            text "Hello"
+            Length (max_output_tokens)
+        "#]],
     );
-    check(&[HELLO, ("completed", "")], expect![""]);
-    check(&[HELLO, ("completed", r#""response":7"#)], expect![""]);
-    expect![""].assert_eq(&heard(
+    check(
+        &[HELLO, ("completed", "")],
+        expect![[r#"
+        text "Hello"
+        Finished (completed)
+    "#]],
+    );
+    check(
+        &[HELLO, ("completed", r#""response":7"#)],
+        expect![[r#"
+        text "Hello"
+        Failed malformed answer: the last event of the answer cannot be read
+    "#]],
+    );
+    expect![[r#"
+        text "Hi"
+        Finished
+    "#]]
+    .assert_eq(&heard(
         "data: {\"type\":\"response.output_text.delta\",\"delta\":\"Hi\"}\n\ndata: [DONE]\n\n",
     ));
-    expect![""].assert_eq(&heard(""));
+    expect![[r"
+        CutOff network error: the stream closed before the answer was complete
+    "]]
+    .assert_eq(&heard(""));
 }
 
 /// A failure inside a 200 is one, before and after words, and its kind says what helps.
@@ -138,53 +196,87 @@ fn failures_inside_an_answer() {
             HELLO,
             failed(r#""response":{"status":"failed","error":{"code":"server_error","message":"Sorry."}}"#),
         ],
-        expect![""],
+        expect![[r#"
+            text "Hello"
+            Failed server error: Sorry.
+        "#]],
     );
     check(
         &[failed(
             r#""response":{"status":"failed","error":{"code":"rate_limit_exceeded","message":"Try again in 6 s."}}"#,
         )],
-        expect![""],
+        expect![[r"
+            Failed rate limited: Try again in 6 s.
+        "]],
     );
     check(
         &[failed(
             r#""response":{"status":"failed","error":{"code":"context_length_exceeded","message":"Too long."}}"#,
         )],
-        expect![""],
+        expect![[r"
+            Failed prompt longer than the context window: Too long.
+        "]],
     );
     check(
         &[failed(r#""response":{"status":"failed","error":{"code":"insufficient_quota","message":"Pay."}}"#)],
-        expect![""],
+        expect![[r"
+            Failed quota used up: Pay.
+        "]],
     );
     check(
         &[failed(
             r#""response":{"status":"failed","error":{"code":"server_is_overloaded","message":"Busy."}}"#,
         )],
-        expect![""],
+        expect![[r"
+            Failed overloaded: Busy.
+        "]],
     );
     check(
         &[failed(r#""response":{"status":"failed","error":{"code":"invalid_prompt","message":"No."}}"#)],
-        expect![""],
+        expect![[r"
+            Failed invalid request: No.
+        "]],
     );
     check(
         &[failed(
             r#""response":{"status":"failed","error":{"code":"image_content_policy_violation","message":"No."}}"#,
         )],
-        expect![""],
+        expect![[r"
+            Failed refused by content rules: No.
+        "]],
     );
-    check(&[failed(r#""response":{"status":"failed","error":null}"#)], expect![""]);
+    check(
+        &[failed(r#""response":{"status":"failed","error":null}"#)],
+        expect![[r"
+        Failed server error: the provider failed without saying why
+    "]],
+    );
     let named = |data: &str| heard(&format!("event: error\ndata: {data}\n\n"));
     let nameless = |data: &str| heard(&format!("data: {data}\n\n"));
     let flat = r#"{"type":"error","code":"rate_limit_exceeded","message":"Slow down.","param":null}"#;
     let nested = r#"{"type":"error","error":{"type":"server_error","code":null,"message":"Sorry."}}"#;
     assert_eq!(named(flat), nameless(flat));
     assert_eq!(named(nested), nameless(nested));
-    expect![""].assert_eq(&named(flat));
-    expect![""].assert_eq(&named(nested));
-    expect![""].assert_eq(&nameless(r#"{"error":{"message":"Incorrect API key","code":"invalid_api_key"}}"#));
-    expect![""]
-        .assert_eq(&heard("{\"code\":\"invalid-argument\",\"error\":\"Incorrect API key provided.\"}"));
-    expect![""].assert_eq(&heard("data: {\"type\":\"response.output_text.del\n\n"));
+    expect![[r"
+        Failed rate limited: Slow down.
+    "]]
+    .assert_eq(&named(flat));
+    expect![[r"
+        Failed server error: Sorry.
+    "]]
+    .assert_eq(&named(nested));
+    expect![[r"
+        Failed credentials refused: Incorrect API key
+    "]]
+    .assert_eq(&nameless(r#"{"error":{"message":"Incorrect API key","code":"invalid_api_key"}}"#));
+    expect![[r"
+        Failed credentials refused: Incorrect API key provided.
+    "]]
+    .assert_eq(&heard("{\"code\":\"invalid-argument\",\"error\":\"Incorrect API key provided.\"}"));
+    expect![[r"
+        Failed malformed answer: an event of the stream is no JSON
+    "]]
+    .assert_eq(&heard("data: {\"type\":\"response.output_text.del\n\n"));
 }
 
 /// What `done` events repeat is said once, and said at all where no delta came.
@@ -211,7 +303,13 @@ fn repetitions() {
         &[end],
         &[HELLO, item, item, end],
     ];
-    check_alike(&ways, expect![""]);
+    check_alike(
+        &ways,
+        expect![[r#"
+        text "Hello"
+        Finished (completed)
+    "#]],
+    );
 }
 
 /// A call is put together by its place, whatever the ids of its item.
@@ -231,10 +329,33 @@ fn calls() {
         &[item, COMPLETED],
         &[more, item, COMPLETED],
     ];
-    check_alike(&ways, expect![""]);
-    check(&[CALL, COMPLETED], expect![""]);
-    check(&[CALL, ("function_call_arguments.delta", r#""output_index":0,"delta":"{\"a\"""#)], expect![""]);
-    check(&[more, COMPLETED], expect![""]);
+    check_alike(
+        &ways,
+        expect![[r#"
+        call p.0 look {"a":1} (c1)
+        Finished (completed)
+    "#]],
+    );
+    check(
+        &[CALL, COMPLETED],
+        expect![[r"
+        call p.0 look {} (c1)
+        Finished (completed)
+    "]],
+    );
+    check(
+        &[CALL, ("function_call_arguments.delta", r#""output_index":0,"delta":"{\"a\"""#)],
+        expect![[r#"
+        call p.0 look {"a" (c1)
+        CutOff network error: the stream closed before the answer was complete
+    "#]],
+    );
+    check(
+        &[more, COMPLETED],
+        expect![[r"
+        Finished (completed), 1 of a call without a name
+    "]],
+    );
 }
 
 /// Two calls whose fragments come mixed; the same two where every item has index 0; and without any index.
@@ -246,7 +367,14 @@ fn calls_side_by_side() {
     );
     let delta = ("function_call_arguments.delta", r#""output_index":0,"delta":"{}""#);
     let other = ("function_call_arguments.delta", r#""output_index":1,"delta":"[]""#);
-    check(&[CALL, second, other, delta, COMPLETED], expect![""]);
+    check(
+        &[CALL, second, other, delta, COMPLETED],
+        expect![[r"
+        call p.0 look {} (c1)
+        call p.1 hear [] (c2)
+        Finished (completed)
+    "]],
+    );
     let whole = |id: &str, index: &str| {
         format!(
             r#"{index}"item":{{"type":"function_call","id":"{id}","call_id":"{id}","name":"look","arguments":"{{}}"}}"#
@@ -264,7 +392,12 @@ fn calls_side_by_side() {
     };
     let one_index = heard(&both(r#""output_index":0,"#));
     assert_eq!(heard(&both("")), one_index);
-    expect![""].assert_eq(&one_index);
+    expect![[r"
+        call p.0 look {} (a)
+        call p.1 look {} (b)
+        Finished (completed)
+    "]]
+    .assert_eq(&one_index);
 }
 
 /// Parts of a summary are paragraphs; the item is kept byte for byte when it is whole, and not before.
@@ -278,24 +411,61 @@ fn reasoning() {
         "output_item.done",
         r#""output_index":0,"item":{"type":"reasoning", "id":"rs","summary":[{"type":"summary_text","text":"One."},{"type":"summary_text","text":"Two."}],"encrypted_content":"x"}"#,
     );
-    check(&[(kind, &a), (kind, &b), (kind, &c), item, COMPLETED], expect![""]);
-    check(&[item, COMPLETED], expect![""]);
-    check(&[(kind, &a), (kind, &b)], expect![""]);
+    check(
+        &[(kind, &a), (kind, &b), (kind, &c), item, COMPLETED],
+        expect![[r#"
+        reasoning "One.\n\nTwo."
+        native {"type":"reasoning", "id":"rs","summary":[{"type":"summary_text","text":"One."},{"type":"summary_text","text":"Two."}],"encrypted_content":"x"}
+        Finished (completed)
+    "#]],
+    );
+    check(
+        &[item, COMPLETED],
+        expect![[r#"
+        reasoning "One.\n\nTwo."
+        native {"type":"reasoning", "id":"rs","summary":[{"type":"summary_text","text":"One."},{"type":"summary_text","text":"Two."}],"encrypted_content":"x"}
+        Finished (completed)
+    "#]],
+    );
+    check(
+        &[(kind, &a), (kind, &b)],
+        expect![[r#"
+        reasoning "One."
+        CutOff network error: the stream closed before the answer was complete
+    "#]],
+    );
     check(
         &[
             ("reasoning_text.delta", r#""output_index":0,"content_index":0,"delta":"Hm""#),
             ("reasoning_text.done", r#""output_index":0,"content_index":0,"text":"Hm""#),
             COMPLETED,
         ],
-        expect![""],
+        expect![[r#"
+            reasoning "Hm"
+            Finished (completed)
+        "#]],
     );
     let both = (
         "output_item.done",
         r#""item":{"type":"reasoning","summary":[{"type":"summary_text","text":"Short."}],"content":[{"type":"reasoning_text","text":"Long."}]}"#,
     );
-    check(&[both, COMPLETED], expect![""]);
+    check(
+        &[both, COMPLETED],
+        expect![[r#"
+        reasoning "Short."
+        native {"type":"reasoning","summary":[{"type":"summary_text","text":"Short."}],"content":[{"type":"reasoning_text","text":"Long."}]}
+        Finished (completed)
+    "#]],
+    );
     let sealed = ("output_item.done", r#""item":{"type":"reasoning","summary":[],"encrypted_content":"x"}"#);
-    check(&[sealed, HELLO, COMPLETED], expect![""]);
+    check(
+        &[sealed, HELLO, COMPLETED],
+        expect![[r#"
+        native {"type":"reasoning","summary":[],"encrypted_content":"x"}
+        text "Hello"
+        Finished (completed)
+    "#]],
+    );
 }
 
 /// What only the provider understands is kept; what nobody knows is counted.
@@ -312,7 +482,10 @@ fn items_of_the_provider_and_unknown_things() {
             search,
             COMPLETED,
         ],
-        expect![""],
+        expect![[r#"
+            native {"type":"web_search_call","id":"ws","action":{"query":"x"}}
+            Finished (completed)
+        "#]],
     );
     check(
         &[
@@ -321,7 +494,9 @@ fn items_of_the_provider_and_unknown_things() {
             ("custom_tool_call_input.delta", r#""delta":"x""#),
             COMPLETED,
         ],
-        expect![""],
+        expect![[r"
+            Finished (completed)
+        "]],
     );
     let image = (
         "output_item.done",
@@ -329,7 +504,10 @@ fn items_of_the_provider_and_unknown_things() {
     );
     check(
         &[("image_generation_call.partial_image", r#""partial_image_b64":"BBBB""#), image, COMPLETED],
-        expect![""],
+        expect![[r"
+            media image/webp AAAA
+            Finished (completed)
+        "]],
     );
     check(
         &[
@@ -339,12 +517,23 @@ fn items_of_the_provider_and_unknown_things() {
             ),
             COMPLETED,
         ],
-        expect![""],
+        expect![[r#"
+            native {"type":"image_generation_call","status":"failed","result":null}
+            Finished (completed)
+        "#]],
     );
-    check(&[("weather.changed", r#""to":"rain""#), ("weather.changed", ""), HELLO, COMPLETED], expect![""]);
+    check(
+        &[("weather.changed", r#""to":"rain""#), ("weather.changed", ""), HELLO, COMPLETED],
+        expect![[r#"
+        text "Hello"
+        Finished (completed), 2 of an event of type response.weather.changed
+    "#]],
+    );
     check(
         &[("output_item.done", r#""item":{"type":"message","content":[{"type":"smell"}]}"#), COMPLETED],
-        expect![""],
+        expect![[r"
+            Finished (completed), 1 of a part of type smell
+        "]],
     );
     check(
         &[
@@ -352,9 +541,13 @@ fn items_of_the_provider_and_unknown_things() {
             ("output_text.annotation.added", r#""annotation":{"type":"rumour"}"#),
             COMPLETED,
         ],
-        expect![""],
+        expect![[r"
+            Finished (completed), 1 of an item, 1 of an annotation
+        "]],
     );
-    expect![""].assert_eq(&heard(
+    expect![[r"
+        CutOff network error: the stream closed before the answer was complete, 1 of an event that is no event, 1 of an answer without output
+    "]].assert_eq(&heard(
         "data: {\"type\":\"keepalive\",\"sequence_number\":3}\n\ndata: [1]\n\ndata: {\"choices\":[]}\n\n",
     ));
 }
@@ -369,15 +562,25 @@ fn refusals_and_bare_messages() {
             ("refusal.done", r#""refusal":"I'm sorry""#),
             COMPLETED,
         ],
-        expect![""],
+        expect![[r#"
+            text "I'm sorry"
+            Finished (completed)
+        "#]],
     );
     check(
         &[("output_item.done", r#""item":{"role":"assistant","content":"Hello"}"#), COMPLETED],
-        expect![""],
+        expect![[r#"
+            text "Hello"
+            Finished (completed)
+        "#]],
     );
     check(
         &[HELLO, ("output_text.delta", r#""output_index":0,"content_index":1,"delta":"Again""#), COMPLETED],
-        expect![""],
+        expect![[r#"
+            text "Hello"
+            text "Again"
+            Finished (completed)
+        "#]],
     );
 }
 
@@ -396,9 +599,23 @@ fn citations() {
     let beyond = r#""output_index":0,"content_index":0,"annotation":{"type":"url_citation","url":"https://b.example","start_index":5,"end_index":500}"#;
     check(
         &[words, ("output_text.annotation.added", &added), ("content_part.done", &part), COMPLETED],
-        expect![""],
+        expect![[r#"
+            text "日本 is far, 東京 is big"
+            citation Some("https://a.example") Some("A") Some("東京")
+            citation None Some("b.pdf") None
+            citation None Some("g") Some("日本")
+            citation None Some("h") None
+            Finished (completed)
+        "#]],
     );
-    check(&[words, ("output_text.annotation.added", beyond), COMPLETED], expect![""]);
+    check(
+        &[words, ("output_text.annotation.added", beyond), COMPLETED],
+        expect![[r#"
+        text "日本 is far, 東京 is big"
+        citation Some("https://b.example") None None
+        Finished (completed)
+    "#]],
+    );
 }
 
 /// Some servers answer a request for a stream with one document.
@@ -406,20 +623,41 @@ fn citations() {
 fn whole_answers() {
     check_whole(
         r#"{"object":"response","status":"completed","output":[{"type":"message","content":[{"type":"output_text","text":"Hi"}]}],"usage":{"input_tokens":1}}"#,
-        expect![""],
+        expect![[r#"
+            text "Hi"
+            Finished (completed)
+        "#]],
     );
     check_whole(
         r#"{"object":"response","status":"incomplete","incomplete_details":{"reason":"max_output_tokens"},"output":[{"type":"function_call","call_id":"c","name":"look","arguments":"{\"a"}]}"#,
-        expect![""],
+        expect![[r#"
+            call p.0 look {"a (c)
+            Length (max_output_tokens)
+        "#]],
     );
     check_whole(
         r#"{"object":"response","status":"failed","error":{"code":"server_error","message":"Sorry."},"output":[]}"#,
-        expect![""],
+        expect![[r"
+            Failed server error: Sorry.
+        "]],
     );
-    check_whole(r#"{"object":"response","status":"queued","output":[]}"#, expect![""]);
+    check_whole(
+        r#"{"object":"response","status":"queued","output":[]}"#,
+        expect![[r"
+        CutOff network error: the stream closed before the answer was complete
+    "]],
+    );
     check_whole(
         r#"{"output":[{"type":"function_call","call_id":"c","name":"look","arguments":{"a":1}}]}"#,
-        expect![""],
+        expect![[r#"
+            call p.0 look {"a":1} (c)
+            Finished (completed)
+        "#]],
     );
-    check_whole(r#"{"object":"response","status":"completed","output":[{"type":"mess"#, expect![""]);
+    check_whole(
+        r#"{"object":"response","status":"completed","output":[{"type":"mess"#,
+        expect![[r"
+        CutOff network error: the stream closed before the answer was complete
+    "]],
+    );
 }

@@ -86,7 +86,7 @@ fn whole(response: &str) -> Value {
     }
     let events = response.lines().filter_map(|line| line.strip_prefix("data:"));
     let events = events.filter_map(|data| serde_json::from_str::<Value>(data).ok());
-    let last = events.filter(|event| event["type"] == "response.completed").last();
+    let last = events.filter(|event| event["type"] == "response.completed").next_back();
     last.expect("an end")["response"].clone()
 }
 
@@ -202,13 +202,13 @@ fn recorded_answers_say_what_they_said() {
     });
     let table = lines.collect::<Vec<_>>().concat();
     let head = "provider     exchanges  events  not understood\n";
-    expect_test::expect![[r#"
+    expect_test::expect![[r"
         provider     exchanges  events  not understood
         copilot              3       3               0
         openai              47     547               0
         openrouter           1       1               0
         xai                 23     623               0
-    "#]]
+    "]]
     .assert_eq(&format!("{head}{table}"));
 }
 
@@ -281,28 +281,25 @@ fn conversation(items: &[Value], model: &ModelId) -> Vec<Message> {
             }
             _ => None,
         };
-        match part {
-            Some(part) => {
-                if std::mem::take(&mut answered) {
-                    messages.extend(answer.take().map(Message::Assistant));
-                }
-                let answer = answer.get_or_insert_with(|| AssistantMessage {
-                    model: Some(model.clone()),
-                    ..AssistantMessage::default()
-                });
-                answer.parts.push(part);
-            }
-            None => {
+        if let Some(part) = part {
+            if std::mem::take(&mut answered) {
                 messages.extend(answer.take().map(Message::Assistant));
-                answered = false;
-                let content = content(&item["content"]);
-                messages.push(match kind.1 {
-                    Some("system") => Message::system(content.first().map(text).unwrap_or_default()),
-                    Some("user") => Message::User(UserMessage { content, ..UserMessage::default() }),
-                    other => panic!("the role {other:?}"),
-                });
             }
+            let answer = answer.get_or_insert_with(|| AssistantMessage {
+                model: Some(model.clone()),
+                ..AssistantMessage::default()
+            });
+            answer.parts.push(part);
+            continue;
         }
+        messages.extend(answer.take().map(Message::Assistant));
+        answered = false;
+        let content = content(&item["content"]);
+        messages.push(match kind.1 {
+            Some("system") => Message::system(content.first().map(text).unwrap_or_default()),
+            Some("user") => Message::User(UserMessage { content, ..UserMessage::default() }),
+            other => panic!("the role {other:?}"),
+        });
     }
     messages.extend(answer.map(Message::Assistant));
     messages

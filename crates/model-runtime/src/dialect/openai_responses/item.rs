@@ -29,7 +29,8 @@ struct Head<'a> {
 /// Whether `item` goes back to the model that made it.
 ///
 /// Nothing is stored at the provider, so reasoning must hold its content, encrypted or plain, unless the provider
-/// takes it without. Calls that a client answers other than by a function's result would stay unanswered.
+/// takes it without. Calls that a client answers other than by a function's result would stay unanswered. An image is
+/// a medium of the message; what is left is the item of one that failed.
 pub(super) fn replay(item: &Json, quirks: &Quirks) -> Replay {
     let Ok(head) = serde_json::from_str::<Head<'_>>(item.as_str()) else { return Replay::Never };
     match string(head.kind).as_deref() {
