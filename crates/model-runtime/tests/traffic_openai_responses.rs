@@ -85,8 +85,8 @@ fn whole(response: &str) -> Value {
         return serde_json::from_str(response).expect("JSON");
     }
     let events = response.lines().filter_map(|line| line.strip_prefix("data:"));
-    let events = events.filter_map(|data| serde_json::from_str::<Value>(data).ok());
-    let last = events.filter(|event| event["type"] == "response.completed").next_back();
+    let mut events = events.filter_map(|data| serde_json::from_str::<Value>(data).ok());
+    let last = events.rfind(|event| event["type"] == "response.completed");
     last.expect("an end")["response"].clone()
 }
 
