@@ -230,9 +230,9 @@ fn a_call_without_a_name() {
     check(
         &stream(&[&parts(r#"{"functionCall":{"args":{"x":1}}}"#), STOP]),
         expect![[r#"
-        finished; STOP; 3(0) in 4(0) out
-        ? a call without a name x1 
-    "#]],
+            finished; STOP; 3(0) in 4(0) out
+            ? a call without a name x1: ""
+        "#]],
     );
 }
 
@@ -364,7 +364,7 @@ fn nonsense_in_the_figures_costs_no_words() {
         expect![[r#"
             text "Hi"
             finished; STOP; 0(0) in 0(0) out
-            ? a usage x1 {"promptTokenCount":"many"}
+            ? a usage x1: "{\"promptTokenCount\":\"many\"}"
         "#]],
     );
 }
@@ -381,10 +381,10 @@ fn parts_nobody_knows() {
         expect![[r#"
             text "Hi"
             finished; STOP; 3(0) in 4(0) out
-            ? a part of another kind x1 {"hologram":{"x":1}}
-            ? a part's text x1 {"text":{"a":1}}
-            ? a part x1 7
-            ? an event without candidates and usage x2 {"weather":"fine"}
+            ? a part of another kind x1: "{\"hologram\":{\"x\":1}}"
+            ? a part's text x1: "{\"text\":{\"a\":1}}"
+            ? a part x1: "7"
+            ? an event without candidates and usage x2: "{\"weather\":\"fine\"}"
         "#]],
     );
 }
@@ -398,7 +398,7 @@ fn a_second_candidate() {
         expect![[r#"
             text "one"
             finished; STOP; 0(0) in 0(0) out
-            ? a second candidate x1 
+            ? a second candidate x1: ""
         "#]],
     );
 }
@@ -442,7 +442,7 @@ fn nothing_where_something_is_usual() {
         expect![[r#"
             text "Hi"
             finished; STOP; 0(0) in 0(0) out
-            ? an event without candidates and usage x1 {"candidates":null}
+            ? an event without candidates and usage x1: "{\"candidates\":null}"
         "#]],
     );
 }

@@ -112,8 +112,8 @@ fn a_call_without_a_name() {
         .join("\n"),
         expect![[r#"
             finished; stop; 3(0) in 4(0) out
-            ? a tool call x1 7
-            ? a call without a name x2 
+            ? a tool call x1: "7"
+            ? a call without a name x2: ""
         "#]],
     );
 }
@@ -211,9 +211,9 @@ fn lines_nobody_knows() {
         expect![[r#"
             text "Hi"
             finished; stop; 3(0) in 4(0) out
-            ? a line without a message x1 {"status":"pulling manifest"}
-            ? an image of unknown type x1 ["aGk="]
-            ? a line of another kind x1 {"message":7,"done":false}
+            ? a line without a message x1: "{\"status\":\"pulling manifest\"}"
+            ? an image of unknown type x1: "[\"aGk=\"]"
+            ? a line of another kind x1: "{\"message\":7,\"done\":false}"
         "#]],
     );
 }

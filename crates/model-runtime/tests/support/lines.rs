@@ -49,7 +49,7 @@ pub(crate) fn lines(end: &StreamEnd) -> String {
         format!("{}({}) in {}({}) out", usage.input, usage.cached_input, usage.output, usage.reasoning);
     writeln!(lines, "{how}; {}; {figures}", reason.as_deref().unwrap_or("-")).expect("a string takes all");
     for shape in unknown {
-        writeln!(lines, "? {} x{} {}", shape.what, shape.count, shape.sample).expect("a string takes all");
+        writeln!(lines, "? {} x{}: {:?}", shape.what, shape.count, shape.sample).expect("a string takes all");
     }
     lines
 }
