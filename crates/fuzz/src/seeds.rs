@@ -48,13 +48,9 @@ const PLACES: [(&str, &str); 4] = [
 /// Recorded answers of the dialect of that name, long ones without most of their middle.
 pub(crate) fn answers(dialect: &str) -> Vec<Vec<u8>> {
     let place = PLACES.iter().find(|(word, _)| dialect.contains(word));
-    let all: Vec<Recording> = match place {
-        Some((_, place)) => {
-            exchanges().into_iter().filter(|recording| recording.path.contains(place)).collect()
-        }
-        None => ["streams.jsonl", "answers.jsonl"].into_iter().flat_map(recordings).collect(),
-    };
-    all.iter().map(|recording| shortened(&recording.response).into_bytes()).collect()
+    let place = place.map_or("chat/completions", |(_, place)| place);
+    let all = exchanges().into_iter().filter(|recording| recording.path.contains(place));
+    all.map(|recording| shortened(&recording.response).into_bytes()).collect()
 }
 
 /// Whole events from the beginning, then whole events to the end.

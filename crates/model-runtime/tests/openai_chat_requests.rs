@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use thermidor_model_runtime::{
     CacheLifetime, CacheMarks, ChatRequest, PromptCache, Provider, Quirk, Quirks, ReasoningEffort,
-    ResponseSchema,
+    ResponseSchema, ToolChoice,
     dialect::{Target, Unencodable, encode},
 };
 use thermidor_types::{
@@ -174,6 +174,10 @@ fn parallel_calls_streams_and_keys() {
     assert_eq!(parallel(Some(false), tools(), &asks), json!({"parallel_tool_calls": false}));
     assert_eq!(parallel(None, tools(), &asks), json!({"parallel_tool_calls": true}));
     assert_eq!(parallel(Some(true), Vec::new(), &asks), json!({}), "without tools it is refused");
+
+    let demand = ChatRequest { tools: tools(), tool_choice: ToolChoice::Required, ..ask() };
+    assert_eq!(fields(&demand, &[], &["tool_choice"]), json!({"tool_choice": "required"}));
+    assert_eq!(fields(&demand, &[Quirk::RequiredIsAny], &["tool_choice"]), json!({"tool_choice": "any"}));
 
     let whole = ChatRequest { tools: tools(), ..ask() };
     let streams =

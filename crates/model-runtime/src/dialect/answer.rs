@@ -1,3 +1,5 @@
+use std::collections::{BTreeMap, BTreeSet};
+
 use smol_str::SmolStr;
 use thermidor_types::{Citation, Ending, Failure, FailureKind, Json, Media, ModelId, Usage};
 
@@ -151,6 +153,12 @@ impl Answer {
     /// there are not so many yet. Cost: linear in the text.
     pub(crate) fn text_place(&self, from: usize, characters: usize) -> Option<usize> {
         self.transcript.text_place(from, characters)
+    }
+
+    /// For each of the `characters`, counted in all words so far, the byte where it begins; without those that
+    /// are behind the end.
+    pub(crate) fn bytes_of_characters(&self, characters: &BTreeSet<usize>) -> BTreeMap<usize, usize> {
+        self.transcript.bytes_of_characters(characters)
     }
 
     /// Whether nothing at all was said yet.

@@ -158,6 +158,7 @@ impl Decoder {
         }
         let answer = &mut self.reader.answer;
         answer.flush_think_tags();
+        self.reader.mapper.finish(answer);
         let mut events = answer.drain();
         events.push(ChatEvent::Ended(Box::new(answer.end(close))));
         events

@@ -13,4 +13,7 @@ pub(crate) trait Mapper: fmt::Debug + Send + Sync {
     /// Something unknown inside is told to [`Answer::unknown`]; a failure to [`Answer::fault`]; a whole answer
     /// ends with [`Answer::complete`].
     fn read(&mut self, event: &[u8], data: &[u8], answer: &mut Answer) -> bool;
+
+    /// Says what only the end of the answer decides; no more documents come.
+    fn finish(&mut self, _answer: &mut Answer) {}
 }

@@ -1,3 +1,5 @@
+use std::collections::{BTreeMap, BTreeSet};
+
 use smol_str::{SmolStr, format_smolstr};
 use thermidor_types::{
     AssistantMessage, Citation, Ending, Exchange, Json, Media, ModelId, NativeItem, Part, Reasoning,
@@ -128,6 +130,21 @@ impl Transcript {
         (characters == 0).then_some(at)
     }
 
+    /// For each of the `characters` of all text pieces the byte where it begins, in one pass.
+    pub(super) fn bytes_of_characters(&self, characters: &BTreeSet<usize>) -> BTreeMap<usize, usize> {
+        let texts = self.pieces.iter().filter_map(|piece| match piece {
+            Piece::Text(text) => Some(text.chars()),
+            _ => None,
+        });
+        let mut byte = 0;
+        let begins = texts.flatten().map(|character| {
+            byte += character.len_utf8();
+            byte
+        });
+        let begins = std::iter::once(0).chain(begins).enumerate();
+        begins.filter(|(character, _)| characters.contains(character)).collect()
+    }
+
     fn push(&mut self, piece: Piece) {
         self.open = true;
         self.pieces.push(piece);
@@ -181,7 +198,7 @@ impl Transcript {
         self.calls.nameless()
     }
 
-    /// The assembled answer. Absent arguments are `{}`; broken ones stay as they came.
+    /// The assembled answer. Absent arguments of a finished one are `{}`; broken and cut ones stay as they came.
     pub(super) fn message(&mut self, usage: Usage, ending: Ending) -> AssistantMessage {
         let pieces = std::mem::take(&mut self.pieces);
         let parts = pieces.into_iter().map(|piece| match piece {
@@ -193,7 +210,8 @@ impl Transcript {
             }),
             Piece::Call { slot, place } => {
                 let slot = self.calls.slot(slot);
-                let arguments = if slot.arguments.trim().is_empty() { "{}" } else { &slot.arguments };
+                let absent = ending == Ending::Finished && slot.arguments.trim().is_empty();
+                let arguments = if absent { "{}" } else { &slot.arguments };
                 let id = format_smolstr!("{}.{place}", self.call_prefix);
                 let call = ToolCall {
                     wire_id: slot.id.clone(),

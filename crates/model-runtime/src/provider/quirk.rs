@@ -122,6 +122,8 @@ pub enum Quirk {
     EffortMinimal,
     /// `reasoning_effort` may be `xhigh`.
     EffortXhigh,
+    /// A call is demanded by the word `any`.
+    RequiredIsAny,
 }
 
 /// The quirks of one provider.

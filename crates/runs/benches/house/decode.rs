@@ -12,19 +12,47 @@ use thermidor_types::ModelId;
 use crate::{Bench, Error, Row, meter::Meter};
 
 const FIGURE: &str = "decode";
-const STREAMS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../model-runtime/testdata/streams.jsonl");
+const RECORDINGS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../model-runtime/testdata/recordings");
 /// Bytes of a piece: a full read of a socket, a packet, a short write.
 const PIECES: [usize; 3] = [16 * 1024, 1400, 64];
 
 #[derive(Deserialize)]
 struct Recording {
+    path: String,
+    status: u16,
+    content_type: String,
     response: String,
+}
+
+impl Recording {
+    fn is_chat_stream(&self) -> bool {
+        self.path.ends_with("chat/completions")
+            && self.status == 200
+            && self.content_type.starts_with("text/event-stream")
+    }
+}
+
+/// All recorded streams of chat completions, in the order of their files.
+fn streams() -> Result<Vec<Recording>, Error> {
+    let entries = fs::read_dir(RECORDINGS).map_err(|error| format!("{RECORDINGS}: {error}"))?;
+    let mut files = entries.map(|entry| entry.map(|entry| entry.path())).collect::<Result<Vec<_>, _>>()?;
+    files.sort();
+    let mut streams = Vec::new();
+    for file in files {
+        let text = fs::read_to_string(&file).map_err(|error| format!("{}: {error}", file.display()))?;
+        for line in text.lines() {
+            let recording: Recording = serde_json::from_str(line)?;
+            if recording.is_chat_stream() {
+                streams.push(recording);
+            }
+        }
+    }
+    Ok(streams)
 }
 
 /// Decodes recorded streams of chat completions.
 pub(crate) fn measure(bench: &Bench) -> Result<Vec<Row>, Error> {
-    let text = fs::read_to_string(STREAMS).map_err(|error| format!("{STREAMS}: {error}"))?;
-    let streams = text.lines().map(serde_json::from_str).collect::<Result<Vec<Recording>, _>>()?;
+    let streams = streams()?;
     let bytes: usize = streams.iter().map(|stream| stream.response.len()).sum();
     let (samples, times) = bench.pick((25, 10), (3, 2));
     let mut rows = Vec::new();

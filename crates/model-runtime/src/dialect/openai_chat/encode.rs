@@ -36,7 +36,7 @@ pub(crate) fn encode(request: &ChatRequest, target: Target<'_>) -> Result<WireRe
         response_format: response_format(request, quirks, &mut messages),
         messages,
         tools: request.tools.iter().map(|tool| offered(tool, request.strict_tools)).collect(),
-        tool_choice: tool_choice(request)?,
+        tool_choice: tool_choice(request, quirks)?,
         parallel_tool_calls: request.parallel_calls.or(asks).filter(|_| has_tools),
         sampling: Sampling::of(request, card, quirks)?,
         thinking: Thinking::of(request.reasoning, quirks),
@@ -61,7 +61,7 @@ fn offered(tool: &ToolSchema, strict: bool) -> Tool<'_> {
 
 /// `auto` is left out: it is the default everywhere. Without tools there is nothing to choose, and saying so
 /// is refused.
-fn tool_choice(request: &ChatRequest) -> Result<Option<Choice<'_>>, Unencodable> {
+fn tool_choice<'a>(request: &'a ChatRequest, quirks: &Quirks) -> Result<Option<Choice<'a>>, Unencodable> {
     match &request.tool_choice {
         ToolChoice::Named(name) if !request.tools.iter().any(|tool| tool.name == *name) => {
             Err(Unencodable::ToolNotOffered(name.to_string()))
@@ -71,6 +71,7 @@ fn tool_choice(request: &ChatRequest) -> Result<Option<Choice<'_>>, Unencodable>
         }
         _ if request.tools.is_empty() => Ok(None),
         ToolChoice::Auto => Ok(None),
+        ToolChoice::Required if quirks.has(Quirk::RequiredIsAny) => Ok(Some(Choice::Word("any"))),
         ToolChoice::Required => Ok(Some(Choice::Word("required"))),
         ToolChoice::None => Ok(Some(Choice::Word("none"))),
         ToolChoice::Named(name) => Ok(Some(Choice::Named { r#type: "function", function: Name { name } })),

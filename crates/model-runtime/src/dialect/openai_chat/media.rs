@@ -5,7 +5,13 @@ use std::borrow::Cow;
 use thermidor_types::{Media, MediaSource, ModelCard, media_kind};
 
 use super::request::{Audio, File, Piece, Url};
-use crate::{Quirk, Quirks, dialect::Unencodable};
+use crate::{
+    Quirk, Quirks,
+    dialect::{
+        Unencodable,
+        replay::{is_readable, label, not_shown},
+    },
+};
 
 /// What a model can be shown at a provider.
 #[derive(Clone, Copy)]
@@ -18,17 +24,16 @@ impl Shown<'_> {
     /// Whether the model gets the medium as it is. Audio travels inside the request only, and so do files where
     /// they have no address of their own in the dialect.
     pub(super) fn reads(&self, media: &Media) -> bool {
-        let abilities = &self.card.abilities;
         let remote = matches!(media.source, MediaSource::Url(_));
-        if remote && self.quirks.has(Quirk::InlineMedia) {
-            return false;
-        }
-        match media_kind(&media.media_type) {
-            "image" => abilities.vision,
-            "audio" => abilities.audio && !remote,
-            "video" => abilities.video && self.quirks.has(Quirk::VideoUrl),
-            _ => abilities.files && (!remote || self.quirks.has(Quirk::DocumentUrl)),
-        }
+        let sendable = match media_kind(&media.media_type) {
+            "image" => true,
+            "audio" => !remote,
+            "video" => self.quirks.has(Quirk::VideoUrl),
+            _ => !remote || self.quirks.has(Quirk::DocumentUrl),
+        };
+        sendable
+            && is_readable(self.card, &media.media_type)
+            && !(remote && self.quirks.has(Quirk::InlineMedia))
     }
 
     /// The medium, or a note that there is one.
@@ -37,7 +42,7 @@ impl Shown<'_> {
     /// When its bytes are elsewhere.
     pub(super) fn piece<'a>(&self, media: &'a Media) -> Result<Piece<'a>, Unencodable> {
         if !self.reads(media) {
-            return Ok(Piece::text(note(media)));
+            return Ok(Piece::text(not_shown(media)));
         }
         let data = match &media.source {
             MediaSource::Blob { .. } => return Err(Unencodable::UnresolvedBlob(label(media))),
@@ -58,18 +63,6 @@ impl Shown<'_> {
             _ => Piece::File { file: File { filename: name.unwrap_or("file"), file_data: data } },
         })
     }
-}
-
-/// What the model reads in place of a medium it is not shown.
-pub(super) fn note(media: &Media) -> String {
-    format!("[{} not shown to this model]", label(media))
-}
-
-pub(super) fn label(media: &Media) -> String {
-    media
-        .name
-        .as_ref()
-        .map_or_else(|| media.media_type.to_string(), |name| format!("{} {name}", media.media_type))
 }
 
 /// The short name that the dialect has for the type of a sound.

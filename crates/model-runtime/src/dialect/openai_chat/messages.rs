@@ -2,20 +2,23 @@
 
 use std::borrow::Cow;
 
-use serde::{Deserialize, de::IgnoredAny};
+use serde::Deserialize;
 use serde_json::value::RawValue;
 use thermidor_types::{
     AssistantMessage, Content, Exchange, Message, ModelCard, ModelId, NativeItem, Part, Reasoning, ToolResult,
 };
 
 use super::{
-    media::{Shown, label, note},
+    media::Shown,
     request::{CacheControl, Call, CalledFunction, Entry, ExtraContent, Piece, Signed, Words},
 };
-use crate::{CacheLifetime, CacheMarks, PromptCache, Quirk, Quirks, dialect::Unencodable};
-
-/// What the model reads in place of a result that never came.
-const INTERRUPTED: &str = "The call was interrupted before it gave a result.";
+use crate::{
+    CacheLifetime, CacheMarks, PromptCache, Quirk, Quirks,
+    dialect::{
+        Unencodable,
+        replay::{INTERRUPTED, is_own, joined, label, not_shown, object},
+    },
+};
 
 /// So many marks of the prompt cache are taken; the last ones hold the most.
 const MOST_MARKS: usize = 4;
@@ -115,9 +118,9 @@ impl<'a> Entries<'a> {
             });
             return pieces.collect::<Result<_, _>>().map(Words::Parts);
         }
-        Ok(Words::Plain(join(content.iter().map(|content| match content {
+        Ok(Words::Plain(joined(content.iter().map(|content| match content {
             Content::Text(text) => Cow::Borrowed(text.as_str()),
-            Content::Media(media) => Cow::Owned(note(media)),
+            Content::Media(media) => Cow::Owned(not_shown(media)),
         }))))
     }
 
@@ -146,7 +149,8 @@ impl<'a> Entries<'a> {
         let first = self.calls + 1;
         self.calls += exchanges.len();
         let id = |place: usize| format!("call{:05}", first + place);
-        let signed = self.quirks.has(Quirk::ThoughtSignatures) && self.made(message.model.as_ref());
+        let signed =
+            self.quirks.has(Quirk::ThoughtSignatures) && is_own(message.model.as_ref(), &self.card.id);
         let tool_calls = exchanges.iter().enumerate().map(|(place, exchange)| Call {
             id: id(place),
             r#type: "function",
@@ -190,10 +194,10 @@ impl<'a> Entries<'a> {
                     self.waiting.push(shown.piece(media)?);
                     Cow::Owned(format!("[{name} follows below]"))
                 }
-                Content::Media(media) => Cow::Owned(note(media)),
+                Content::Media(media) => Cow::Owned(not_shown(media)),
             });
         }
-        Ok(Words::Plain(join(lines.into_iter())))
+        Ok(Words::Plain(joined(lines)))
     }
 
     /// The answer's text. This dialect has no media in what an assistant said: a picture that the model can see
@@ -214,7 +218,7 @@ impl<'a> Entries<'a> {
                 Part::Text(_) | Part::Reasoning(_) | Part::Exchange(_) | Part::Native(_) => {}
             }
         }
-        Ok(join(lines.into_iter()))
+        Ok(joined(lines))
     }
 
     /// The thoughts to send back, for providers that want them as plain text.
@@ -249,17 +253,12 @@ impl<'a> Entries<'a> {
             return Vec::new();
         }
         let items = message.parts.iter().filter_map(|part| match part {
-            Part::Native(NativeItem { model, item }) if self.made(Some(model)) => {
+            Part::Native(NativeItem { model, item }) if is_own(Some(model), &self.card.id) => {
                 serde_json::from_str::<Details<'_>>(item.as_str()).ok()
             }
             _ => None,
         });
         items.flat_map(|details| details.reasoning_details).collect()
-    }
-
-    /// Whether it is the model that the request is for.
-    fn made(&self, model: Option<&ModelId>) -> bool {
-        model == Some(&self.card.id)
     }
 
     /// Whether it is a model of this provider, as far as is known.
@@ -316,22 +315,11 @@ struct Details<'a> {
     reasoning_details: Vec<&'a RawValue>,
 }
 
-fn join<'a>(mut texts: impl Iterator<Item = Cow<'a, str>>) -> Cow<'a, str> {
-    let Some(mut all) = texts.next() else { return Cow::Borrowed("") };
-    for text in texts {
-        let all = all.to_mut();
-        all.push('\n');
-        all.push_str(&text);
-    }
-    all
-}
-
 /// The arguments as they are if they are a JSON object; else an object that holds them.
 fn sendable_arguments(arguments: &str) -> Cow<'_, str> {
-    let trimmed = arguments.trim_start();
-    if trimmed.is_empty() {
+    if arguments.trim().is_empty() {
         Cow::Borrowed("{}")
-    } else if trimmed.starts_with('{') && serde_json::from_str::<IgnoredAny>(arguments).is_ok() {
+    } else if object(arguments).is_some() {
         Cow::Borrowed(arguments)
     } else {
         Cow::Owned(serde_json::json!({ "unparsed_arguments": arguments }).to_string())
