@@ -48,4 +48,4 @@ pub use http::{HttpModel, Timeouts};
 pub use layer::{CallObserver, CallReport, CallStep, Chance, Metered, Retry, RetryPolicy};
 pub use provider::{Auth, Dialect, Evidence, ModelRule, Provider, Quirk, Quirks, bundled_providers};
 pub use rehearsal::{Contract, Language, Material, MaterialKind, Rehearsal};
-pub use runtime::{Known, LocalServer, ModelRuntime, ModelRuntimeBuilder};
+pub use runtime::{Known, LocalServer, ModelRuntime, ModelRuntimeBuilder, Preview};

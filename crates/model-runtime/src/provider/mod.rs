@@ -1,5 +1,6 @@
 //! Providers as data: one row each.
 
+pub(crate) mod address;
 mod quirk;
 mod row;
 mod table;

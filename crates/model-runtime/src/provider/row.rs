@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 use thermidor_types::{ModelCard, ModelId, Tokens};
 
-use super::Quirks;
+use super::{Quirks, address};
 use crate::listing::ListingForm;
 
 /// The window assumed of a model nobody describes, in tokens.
@@ -82,13 +82,23 @@ const fn default_window() -> Tokens {
 
 impl Provider {
     /// An OpenAI-compatible service of the caller's own, without a key unless one is given.
+    ///
+    /// The address may be written as people have it at hand: with an endpoint such as `/chat/completions` at its
+    /// end, or without a path, which then is `/v1`. At an address of Azure's it is [`Provider::azure`].
     pub fn new(name: impl Into<SmolStr>, base_url: impl Into<String>) -> Self {
-        let name = name.into();
+        let (name, base_url) = (name.into(), base_url.into());
+        if address::is_azure(&base_url) {
+            return Self { title: name.to_string(), name, ..Self::azure(&base_url) };
+        }
+        Self::plain(name, address::tidy(&base_url, "/v1"))
+    }
+
+    pub(super) fn plain(name: SmolStr, base_url: String) -> Self {
         Self {
             title: name.to_string(),
             name,
             aliases: Vec::new(),
-            base_url: base_url.into(),
+            base_url,
             path: None,
             headers: BTreeMap::new(),
             key_variables: Vec::new(),

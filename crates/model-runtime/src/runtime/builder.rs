@@ -8,7 +8,7 @@ use thermidor_types::{FailureKind, ModelCard, ModelId};
 use super::ModelRuntime;
 use crate::{
     CallObserver, ChatModel, Error, Provider, RetryPolicy, Timeouts, bundled_providers, cards::check_card,
-    http::Clients,
+    http::Clients, provider::address,
 };
 
 /// Sets a [`ModelRuntime`] up. Nothing is required: without keys the local providers are usable.
@@ -38,7 +38,7 @@ impl ModelRuntimeBuilder {
         self
     }
 
-    /// Another address for a provider: a proxy, a mirror, a test server.
+    /// Another address for a provider: a proxy, a mirror, a test server. One without a path takes the row's.
     pub fn base_url(mut self, provider: impl Into<SmolStr>, base_url: impl Into<String>) -> Self {
         self.base_urls.push((provider.into(), base_url.into()));
         self
@@ -116,7 +116,8 @@ impl ModelRuntimeBuilder {
             .map(|(name, url)| Ok((place(&name)?, url)))
             .collect::<Result<_, Error>>()?;
         for (place, base_url) in base_urls {
-            providers[place].base_url = base_url;
+            let usual_path = address::path_of(&providers[place].base_url);
+            providers[place].base_url = address::tidy(&base_url, &usual_path);
         }
         for provider in &providers {
             let sound = provider.base_url.parse::<Url>().is_ok_and(|url| url.has_host());

@@ -4,7 +4,9 @@ mod builder;
 mod discover;
 mod listing;
 mod models;
+mod preview;
 
 pub use builder::ModelRuntimeBuilder;
 pub use discover::LocalServer;
 pub use models::{Known, ModelRuntime};
+pub use preview::Preview;

@@ -160,7 +160,7 @@ impl ModelRuntime {
         Arc::new(Metered::new(Arc::new(retry)))
     }
 
-    fn provider_of(&self, id: &ModelId) -> Result<&Arc<Provider>, Error> {
+    pub(super) fn provider_of(&self, id: &ModelId) -> Result<&Arc<Provider>, Error> {
         let found = self.providers.iter().find(|provider| provider.is_called(id.provider()));
         found.ok_or_else(|| {
             let registered = self.models.iter().map(|model| model.card().id.provider());
