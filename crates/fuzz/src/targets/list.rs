@@ -49,7 +49,8 @@ impl Target {
     }
 }
 
-/// All targets. Decoding and encoding are there once for each dialect that a bundled provider speaks.
+/// All targets. Decoding and encoding are there once for each dialect that a bundled provider speaks,
+/// be it for some of its models only.
 pub fn targets() -> Vec<Target> {
     let mut targets = Vec::new();
     for dialect in dialects() {
@@ -64,8 +65,11 @@ pub fn targets() -> Vec<Target> {
 fn dialects() -> Vec<Dialect> {
     let mut dialects: Vec<Dialect> = Vec::new();
     for provider in bundled_providers() {
-        if !dialects.contains(&provider.dialect) {
-            dialects.push(provider.dialect);
+        let of_models = provider.models.iter().filter_map(|rule| rule.dialect);
+        for dialect in std::iter::once(provider.dialect).chain(of_models) {
+            if !dialects.contains(&dialect) {
+                dialects.push(dialect);
+            }
         }
     }
     dialects
