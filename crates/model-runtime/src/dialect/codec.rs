@@ -2,7 +2,7 @@ use indexmap::IndexMap;
 use serde_json::value::RawValue;
 use thermidor_types::ModelCard;
 
-use super::{google, mapper::Mapper, ollama, openai_chat, openai_responses};
+use super::{anthropic, google, mapper::Mapper, ollama, openai_chat, openai_responses};
 use crate::{ChatRequest, Dialect, Provider, Quirks};
 
 /// Whom a request is written for.
@@ -73,6 +73,7 @@ pub fn encode(request: &ChatRequest, target: Target<'_>) -> Result<WireRequest, 
         Dialect::GoogleGenerate => google::encode(request, target)?,
         Dialect::OllamaChat => ollama::encode(request, target)?,
         Dialect::OpenaiResponses => openai_responses::encode(request, target)?,
+        Dialect::AnthropicMessages => anthropic::encode(request, target)?,
     };
     let body = match &request.extra {
         Some(extra) => merged(&wire.body, extra.as_str())?,
@@ -88,6 +89,7 @@ pub(super) fn mapper(dialect: Dialect, quirks: &Quirks) -> Box<dyn Mapper> {
         Dialect::GoogleGenerate => Box::new(google::ChunkMapper::default()),
         Dialect::OllamaChat => Box::new(ollama::LineMapper),
         Dialect::OpenaiResponses => Box::new(openai_responses::EventMapper::new(quirks)),
+        Dialect::AnthropicMessages => Box::new(anthropic::EventMapper::default()),
     }
 }
 

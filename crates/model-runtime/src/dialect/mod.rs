@@ -5,6 +5,7 @@
 //! mapper that says what one JSON document means, and an encoder.
 
 mod answer;
+mod anthropic;
 mod billed;
 mod calls;
 mod codec;

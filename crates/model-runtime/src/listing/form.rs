@@ -34,6 +34,7 @@ impl ListingForm {
     pub fn of(provider: &Provider) -> Self {
         provider.listing.unwrap_or(match provider.dialect {
             Dialect::OpenaiChat | Dialect::OpenaiResponses => Self::Openai,
+            Dialect::AnthropicMessages => Self::Anthropic,
             Dialect::GoogleGenerate => Self::Google,
             Dialect::OllamaChat => Self::Ollama,
         })

@@ -31,6 +31,9 @@ pub enum Quirk {
     TemperatureAboveZero,
     /// A temperature of 0 is refused: it is left out.
     NoZeroTemperature,
+    /// Only one of `temperature` and `top_p` may be sent: the temperature.
+    #[serde(rename = "temperature_or_top_p")]
+    TemperatureOrTopP,
     /// `top_p` must lie strictly between 0 and 1.
     TopPInside,
     /// Both penalties are refused.

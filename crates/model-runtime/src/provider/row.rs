@@ -185,6 +185,8 @@ pub enum Dialect {
     OllamaChat,
     /// `OpenAI`'s `POST /responses`.
     OpenaiResponses,
+    /// Anthropic's `POST /v1/messages`.
+    AnthropicMessages,
 }
 
 /// How a key is sent.
