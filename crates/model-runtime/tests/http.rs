@@ -408,17 +408,18 @@ async fn servers_on_this_machine_are_found() {
     let server = Server::start(vec![listing]).await;
     let other = Server::start(vec![vec![head("404 Not Found", "")]]).await;
     let runtime = ModelRuntime::builder()
-        .base_url("ollama", &server.base_url)
-        .base_url("vllm", &other.base_url)
+        .base_url("vllm", &server.base_url)
+        .base_url("ollama", &other.base_url)
+        .base_url("xinference", "http://127.0.0.1:9/v1")
         .base_url("lmstudio", "http://127.0.0.1:9/v1")
         .base_url("llamacpp", "http://127.0.0.1:9/v1")
         .build()
         .expect("sound");
     let found = runtime.discover_local().await;
-    let [ollama] = found.as_slice() else { panic!("{found:?}") };
+    let [vllm] = found.as_slice() else { panic!("{found:?}") };
     let models: Vec<_> =
-        ollama.models.iter().map(|card| (card.id.to_string(), card.context_window.0)).collect();
-    assert_eq!(models, [("ollama/qwen3".to_owned(), 8192), ("ollama/llama".to_owned(), 4096)]);
+        vllm.models.iter().map(|card| (card.id.to_string(), card.context_window.0)).collect();
+    assert_eq!(models, [("vllm/qwen3".to_owned(), 8192), ("vllm/llama".to_owned(), 4096)]);
     let asked = server.requests().await;
     assert!(asked[0].starts_with("GET /v1/models "), "{asked:?}");
 }

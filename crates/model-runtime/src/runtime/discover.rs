@@ -1,14 +1,21 @@
-use std::{sync::Arc, time::Duration};
+use std::{collections::HashSet, sync::Arc, time::Duration};
 
 use futures_util::future::join_all;
-use serde::Deserialize;
-use thermidor_types::{ModelCard, ModelId, Tokens};
+use reqwest::Url;
+use thermidor_types::ModelCard;
+use tokio::time::timeout;
 
 use super::ModelRuntime;
-use crate::{Provider, cards::check_card};
+use crate::{
+    Provider,
+    listing::{HttpListing, ModelKind, ModelListing as _},
+};
 
-/// How long a server on this machine may take to list its models.
+/// How long a server on this machine may take to answer one request.
 const PATIENCE: Duration = Duration::from_millis(400);
+
+/// How long it may take in all: some tell of each model apart.
+const PATIENCE_IN_ALL: Duration = Duration::from_secs(2);
 
 /// A model server found on this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,49 +24,35 @@ pub struct LocalServer {
     pub provider: String,
     /// Where it answers.
     pub base_url: String,
-    /// The cards of its chat models, with the window where the server tells it.
+    /// The cards of its chat models, with the window and the abilities where the server tells them.
     pub models: Vec<ModelCard>,
-}
-
-#[derive(Deserialize)]
-struct Listing {
-    data: Vec<Entry>,
-}
-
-#[derive(Deserialize)]
-struct Entry {
-    id: String,
-    /// vLLM tells the window.
-    #[serde(default)]
-    max_model_len: Option<u64>,
 }
 
 impl ModelRuntime {
     /// Asks the local providers for their models, all at once; those that do not answer within 400 ms, or
-    /// answer with something else, are left out.
+    /// answer with something else than a list of models, are left out. Of several rows with one port the first
+    /// is asked.
     pub async fn discover_local(&self) -> Vec<LocalServer> {
+        let mut ports = HashSet::new();
         let local = self.providers.iter().filter(|provider| provider.local);
-        join_all(local.map(|provider| self.probe(provider))).await.into_iter().flatten().collect()
+        let asked = local.filter(|provider| {
+            let url = provider.base_url.parse::<Url>().ok();
+            url.is_some_and(|url| {
+                ports.insert((url.host_str().map(str::to_owned), url.port_or_known_default()))
+            })
+        });
+        join_all(asked.map(|provider| self.probe(provider))).await.into_iter().flatten().collect()
     }
 
     async fn probe(&self, provider: &Arc<Provider>) -> Option<LocalServer> {
-        let base_url = provider.base_url.trim_end_matches('/');
-        let url = format!("{base_url}/models").parse().ok()?;
-        let client = self.clients.of(&url, &ModelId::new(provider.name.clone(), "")).ok()?;
-        let response = client.get(url).timeout(PATIENCE).send().await.ok()?;
-        let listing: Listing = response.error_for_status().ok()?.json().await.ok()?;
-        let models =
-            listing.data.into_iter().filter(|entry| !entry.id.is_empty() && !entry.id.contains("embed"));
-        let models = models.map(|entry| {
-            let card = provider.unknown_card(&entry.id);
-            let told = entry
-                .max_model_len
-                .map(|window| ModelCard { context_window: Tokens(window), ..card.clone() });
-            told.filter(|card| check_card(card).is_ok()).unwrap_or(card)
-        });
+        let key = self.keys.get(&provider.name).cloned();
+        let listing = HttpListing::new(provider.clone(), key, self.clients.clone(), PATIENCE);
+        let listed = timeout(PATIENCE_IN_ALL, listing.list()).await.ok()?.ok()?;
+        let chat = listed.into_iter().filter(|model| model.kind == ModelKind::Chat && !model.id.is_empty());
+        let models = chat.map(|model| model.card(&provider.name, &provider.unknown_card(&model.id)));
         Some(LocalServer {
             provider: provider.name.to_string(),
-            base_url: base_url.to_owned(),
+            base_url: provider.base_url.trim_end_matches('/').to_owned(),
             models: models.collect(),
         })
     }
