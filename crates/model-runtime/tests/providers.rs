@@ -113,7 +113,7 @@ fn recorded_rows_ask_for_recorded_paths() {
     }
     // Cohere is recorded in a format of its own, mistral.rs shares its port with another server.
     let others: Vec<&String> = files.iter().filter(|file| !rows.contains(*file)).collect();
-    assert_eq!(others, ["anthropic", "cohere", "mistralrs"]);
+    assert_eq!(others, ["cohere", "mistralrs"]);
 }
 
 /// The last two segments, without query and without the model's name.
