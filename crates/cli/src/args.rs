@@ -3,6 +3,7 @@
 use std::{path::PathBuf, time::Duration};
 
 use clap::{Args, Parser, Subcommand};
+use thermidor_types::{Currency, Money};
 
 /// A team of agents works on one sentence, in the open, and the work survives a crash.
 #[derive(Debug, Parser)]
@@ -30,6 +31,13 @@ In config.toml:
     key_env = \"VARIABLE\"          the environment variable that holds its key, where it needs one
     default_model = \"MODEL\"       taken when only the provider is named
     context_window = 32768        assumed of its models, in tokens
+    [[models]]                    what is known of a model; in the user's file only
+    id = \"PROVIDER/MODEL\"
+    context_window = 32768        in tokens; required
+    max_output = 8192             in tokens
+    abilities = { tools = true }  also vision, audio, video, files, reasoning, structured_output
+    price = { currency = \"USD\", input = 2500000, output = 10000000 }
+                                  in millionths per million tokens: 2500000 is 2.50
 
 In the environment:
     THERMIDOR_MODEL, THERMIDOR_TEAM    as model and team above
@@ -100,6 +108,9 @@ pub(crate) struct Limits {
     /// End the run after this many tokens, in and out
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) max_tokens: Option<u64>,
+    /// End the run after it cost so much: 0.50 (US dollars), 3CNY; needs models whose price is known
+    #[arg(long, value_name = "AMOUNT", value_parser = money)]
+    pub(crate) max_cost: Option<Money>,
     /// End the run after this time: 90s, 10m, 1h30m
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(crate) timeout: Option<Duration>,
@@ -186,7 +197,11 @@ pub(crate) enum Teams {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Models {
     /// List providers, whether they are ready, and the models known with window and price
-    Ls,
+    Ls {
+        /// Ask the providers that are ready for their models first, or only those named, and remember the answers
+        #[arg(long, value_name = "PROVIDER", num_args = 0..)]
+        refresh: Option<Vec<String>>,
+    },
     /// Make one tiny call and show how long it took
     Test {
         /// The model: PROVIDER/MODEL or a provider; without it, the one a run would take
@@ -204,6 +219,18 @@ pub(crate) enum Config {
         #[arg(long)]
         origin: bool,
     },
+}
+
+/// Reads `0.50`, `0.50USD`, `3 CNY`.
+fn money(text: &str) -> Result<Money, String> {
+    let wrong = || format!("{text:?} is no amount: write for instance 0.50, 0.50USD or 3CNY");
+    let text = text.trim();
+    let end = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (amount, code) = text.split_at(end);
+    let currency =
+        if code.is_empty() { Currency::USD } else { code.to_uppercase().parse().map_err(|_| wrong())? };
+    let money = Money::parse_units(amount.trim(), currency).map_err(|_| wrong())?;
+    if money.micros() > 0 { Ok(money) } else { Err(wrong()) }
 }
 
 /// Reads `90s`, `10m`, `1h30m`, `500ms`.
@@ -254,6 +281,18 @@ mod tests {
         command.build();
         command.clone().debug_assert();
         documented(&command);
+    }
+
+    #[test]
+    fn amounts_have_a_currency() {
+        let check = |text: &str, shown: &str| assert_eq!(money(text).expect(text).to_string(), shown);
+        check("0.50", "0.50 USD");
+        check("3CNY", "3.00 CNY");
+        check("0.000001 eur", "0.000001 EUR");
+        for bad in ["", "0", "-1", "1e3", "USD", "1 dollar", "0.0000001"] {
+            let error = money(bad).expect_err(bad);
+            assert!(error.contains("0.50USD"), "{error}");
+        }
     }
 
     #[test]

@@ -48,9 +48,11 @@ pub(crate) fn not_done(id: TreeId, ended: &Ended, limit: Option<LimitKind>) -> T
         EndStatus::Limit => {
             let which = limit.map(|limit| format!(" of {limit}")).unwrap_or_default();
             let flag = raise(limit);
+            let spent = ended.output.usage().cost.filter(|_| limit == Some(LimitKind::Money));
+            let spent = spent.map(|spent| format!(" after spending {spent}")).unwrap_or_default();
             Trouble::new(
                 Exit::Limit,
-                format!("The run reached its limit{which}. Go on with: {resume} {flag} ({COUNTED})"),
+                format!("The run reached its limit{which}{spent}. Go on with: {resume} {flag} ({COUNTED})"),
             )
         }
         EndStatus::Failed => {
@@ -73,6 +75,7 @@ pub(crate) fn raise(limit: Option<LimitKind>) -> &'static str {
     match limit {
         Some(LimitKind::Tokens) => "--max-tokens N",
         Some(LimitKind::Time) => "--timeout TIME",
+        Some(LimitKind::Money) => "--max-cost AMOUNT",
         _ => "--max-turns N",
     }
 }

@@ -6,6 +6,7 @@
 mod args;
 mod choose;
 mod commands;
+mod cost_limit;
 mod display;
 mod draw;
 mod ending;
@@ -13,6 +14,7 @@ mod exit;
 mod find_run;
 mod follow;
 mod interrupt;
+mod lists;
 mod paced;
 mod providers;
 #[cfg(test)]

@@ -6,7 +6,7 @@ use thermidor_agent_runtime::Tries;
 use thermidor_model_runtime::{ModelRuntime, ModelRuntimeBuilder, Provider, Rehearsal, bundled_providers};
 use thermidor_types::{ModelCard, Tokens};
 
-use crate::{exit::Trouble, paced::Paced, settings::Settings};
+use crate::{exit::Trouble, lists::Lists, paced::Paced, settings::Settings};
 
 /// How fast the built-in model writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,13 +40,17 @@ pub(crate) fn runtime(settings: &Settings, extras: Extras) -> Result<ModelRuntim
         Pace::Instant => builder.register(Rehearsal::instant()),
         Pace::Watched => builder.register(Paced(Rehearsal::instant())),
     };
-    for provider in providers(settings)? {
+    let rows = providers(settings)?;
+    for provider in rows.clone() {
         if let Some(key) = provider.key_variables.iter().find_map(|name| settings.environment.get(name)) {
             builder = builder.key(provider.name.clone(), key.to_owned());
         }
         builder = builder.provider(provider);
     }
-    let builder = cards.into_iter().fold(builder, ModelRuntimeBuilder::card);
+    let cards = settings.models.iter().cloned().chain(cards);
+    let builder = cards.fold(builder, ModelRuntimeBuilder::card);
+    let lists = Lists::load(&settings.places)?.used(&rows);
+    let builder = lists.fold(builder, |builder, (name, models)| builder.listed(name, models));
     builder.build().map_err(|error| in_settings(settings, error.message()))
 }
 

@@ -40,7 +40,7 @@ pub(crate) fn open(places: &Places, models: ModelRuntime, tries: Tries) -> Resul
 }
 
 /// Makes the folder where there is none: for its owner alone, as it will hold what people asked.
-fn made(folder: &Path) -> io::Result<()> {
+pub(crate) fn made(folder: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]

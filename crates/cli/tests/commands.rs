@@ -241,7 +241,7 @@ fn config_says_where_every_value_comes_from() {
         "model = \"lab/small\"\n[providers.lab]\nbase_url = \"http://127.0.0.1:9/v1\"\n",
     );
     let paths = bed.run(&["config", "path"]).expect(0).out;
-    assert_eq!(paths.lines().count(), 8);
+    assert_eq!(paths.lines().count(), 9);
     assert!(paths.contains(&bed.home().join("thermidor.db").display().to_string()), "{paths}");
     let shown = bed.run(&["config", "show", "--origin"]).expect(0).out;
     assert!(

@@ -1,9 +1,11 @@
 //! Lists of models: recorded ones, and the forms that providers document.
 
+use std::fmt::Write as _;
+
 use expect_test::{Expect, expect};
 use serde::Deserialize;
 use thermidor_model_runtime::{
-    ModelRuntime, Provider, bundled_cards, check_card,
+    Known, ModelRuntime, Provider, bundled_cards, check_card,
     listing::{ListedModel, ListingForm, ModelKind, read, read_details},
 };
 use thermidor_types::{Abilities, FailureKind, ModelCard, ModelId, Tokens};
@@ -44,7 +46,7 @@ fn shown(model: &ListedModel) -> String {
         let mut text =
             format!("{}/{:?}/{:?}/{}", price.input, price.cached_input, price.cache_write, price.output);
         for tier in &price.tiers {
-            text += &format!(" >{}: {}/{:?}/{}", tier.above, tier.input, tier.cached_input, tier.output);
+            let _ = write!(text, " >{}: {}/{:?}/{}", tier.above, tier.input, tier.cached_input, tier.output);
         }
         text.replace("Some(", "").replace(')', "").replace("None", "?")
     });
@@ -258,4 +260,22 @@ async fn listing_needs_a_provider_and_its_key() {
     assert_eq!(kind("openai").await, FailureKind::Credentials);
     assert_eq!(kind("nobody").await, FailureKind::NotFound);
     assert_eq!(kind("gone").await, FailureKind::Network);
+}
+
+/// Would fail if a list replaced a card of the caller's own, or lost what is known besides.
+#[test]
+fn lists_complete_the_cards_of_a_runtime() {
+    let list = r#"[{"id":"gpt-4o","context_window":64000},{"id":"gpt-5","context_window":64000},{"id":"gpt-9"},{"id":"whisper-1"}]"#;
+    let models = read(ListingForm::Openai, list.as_bytes()).expect("a list").models;
+    let own = ModelCard::unknown(ModelId::new("openai", "gpt-5"), Tokens(9_000));
+    let runtime = ModelRuntime::builder().card(own).listed("openai", models).build().expect("sound");
+    let window = |name: &str| runtime.card(name).expect(name).0.context_window.0;
+    assert_eq!(
+        (window("openai/gpt-4o"), window("openai/gpt-5"), window("openai/gpt-9")),
+        (64_000, 9_000, 128_000)
+    );
+    let (card, known) = runtime.card("openai/gpt-4o").expect("known");
+    assert!(card.price.is_some() && known == Known::Card, "the bundled price holds");
+    assert_eq!(runtime.card("openai/gpt-9").expect("listed").1, Known::Card);
+    assert_eq!(runtime.card("openai/whisper-1").expect("assumed").1, Known::Assumed);
 }

@@ -43,6 +43,16 @@ pub(super) fn show(origin: bool, settings: &Settings, screen: Screen) -> Result<
             provider.context_window.iter().map(|window| (format!("context_window = {window}"), Some(&user))),
         );
     }
+    for card in &settings.models {
+        lines.push(("[[models]]".to_owned(), None));
+        let text = toml::to_string(card).unwrap_or_default();
+        let plain = text.lines().filter(|line| !line.is_empty());
+        // Its tables would be the whole file's: they are shown in the place they have below a card.
+        lines.extend(plain.map(|line| match line.strip_prefix('[') {
+            Some(table) => (format!("[models.{table}"), None),
+            None => (line.to_owned(), Some(&user)),
+        }));
+    }
     let width =
         lines.iter().filter(|(_, from)| from.is_some()).map(|(line, _)| line.len()).max().unwrap_or(0);
     let text = lines.iter().map(|(line, from)| match from.filter(|_| origin) {

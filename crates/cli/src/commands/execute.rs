@@ -38,7 +38,10 @@ pub(crate) fn execute(cli: Cli, environment: Environment, screen: Screen) -> Res
         Command::Teams(Teams::Ls) => teams::ls(&settings, screen),
         Command::Teams(Teams::Show { team }) => teams::show(&team, &settings, screen),
         Command::Teams(Teams::Check { teams }) => teams::check(&teams, &settings, screen),
-        Command::Models(Models::Ls) => models::ls(&settings, screen),
+        Command::Models(Models::Ls { refresh: None }) => models::ls(&settings, screen),
+        Command::Models(Models::Ls { refresh: Some(named) }) => {
+            waiting(models::refresh(&named, &settings, screen))
+        }
         Command::Models(Models::Test { model }) => waiting(models::test(model.as_deref(), &settings, screen)),
         Command::Doctor => waiting(doctor::doctor(&settings, screen)),
         Command::Config(Config::Path) => config::path(&settings, screen),

@@ -4,21 +4,71 @@ use std::fmt::Write as _;
 
 use tokio::time::Instant;
 
-use thermidor_model_runtime::{ChatEvent, ChatRequest, Provider, StreamEnding};
-use thermidor_types::{Currency, FailureKind, Message, Money, Price, Text, Tokens};
+use futures_util::future::join_all;
+use thermidor_model_runtime::{
+    ChatEvent, ChatRequest, ModelRuntime, Provider, StreamEnding, listing::ModelKind,
+};
+use thermidor_types::{Currency, FailureKind, Message, ModelId, Money, Price, Text, Tokens};
 
 use crate::{
     choose::{Wanted, choose},
     exit::{Exit, Trouble, of_failure},
+    lists::Lists,
     providers::{self, Extras},
     screen::Screen,
-    settings::Settings,
+    settings::{Settings, now},
     table::Table,
     words,
 };
 
 /// The longest answer to a test, in tokens: models that think first need some before a word comes.
 const TEST_OUTPUT: Tokens = Tokens(512);
+
+/// Asks providers for their models, all at once, keeps what they say, and lists everything. A provider that does not
+/// answer keeps the list it had.
+///
+/// # Errors
+/// `Usage` for a provider there is not, `Provider` when none of those asked answered.
+pub(super) async fn refresh(named: &[String], settings: &Settings, screen: Screen) -> Result<(), Trouble> {
+    let runtime = providers::runtime(settings, Extras::default())?;
+    let called =
+        |row: &Provider, name: &str| row.name == name || row.aliases.iter().any(|alias| alias == name);
+    let mut asked: Vec<&Provider> = Vec::new();
+    for name in named {
+        let row = runtime.providers().find(|row| called(row, name)).ok_or_else(|| {
+            Trouble::usage(format!("no provider is called {name:?}; thermidor models ls lists them"))
+        })?;
+        asked.push(row);
+    }
+    if named.is_empty() {
+        asked.extend(runtime.providers().filter(|row| runtime.is_ready(row)));
+    }
+    let answers = join_all(asked.iter().map(|row| runtime.list(&row.name))).await;
+    let (mut lists, mut heard) = (Lists::load(&settings.places)?, 0_usize);
+    for (row, answer) in asked.iter().zip(answers) {
+        match answer {
+            Ok(models) => {
+                heard += 1;
+                let chat = models.iter().filter(|model| model.kind == ModelKind::Chat).count();
+                let all = words::count(models.len() as u64, "model");
+                screen.note(&format!("{}: {all}, {chat} of them for chat", row.name));
+                lists.put(row, now(), models);
+            }
+            Err(error) => {
+                let kept =
+                    lists.of(row).map(|list| format!("; the list of {} stays", words::ago(list.at, now())));
+                let what = words::one_line(error.message());
+                screen.note(&format!("{}: {}: {what}{}", row.name, error.kind(), kept.unwrap_or_default()));
+            }
+        }
+    }
+    if heard == 0 {
+        let message = "no provider told its models; nothing was changed";
+        return Err(Trouble::new(Exit::Provider, message));
+    }
+    lists.save(&settings.places)?;
+    ls(settings, screen)
+}
 
 /// Lists providers and models. Calls nobody.
 pub(super) fn ls(settings: &Settings, screen: Screen) -> Result<(), Trouble> {
@@ -32,7 +82,8 @@ pub(super) fn ls(settings: &Settings, screen: Screen) -> Result<(), Trouble> {
             provider.base_url.clone(),
         ]);
     }
-    let mut models = Table::new(&["model", "window", "in", "out", "per million tokens"], &[1, 2, 3]);
+    let lists = Lists::load(&settings.places)?;
+    let mut models = Table::new(&["model", "window", "in", "out", "per million", "known from"], &[1, 2, 3]);
     for card in runtime.cards() {
         let price = |pick: fn(&Price) -> i64| {
             let price = card.price.as_ref();
@@ -45,10 +96,24 @@ pub(super) fn ls(settings: &Settings, screen: Screen) -> Result<(), Trouble> {
             price(|price| price.input),
             price(|price| price.output),
             currency.unwrap_or_default(),
+            source(&card.id, &runtime, &lists, settings),
         ]);
     }
     let note = "Other models of these providers can be named too; `thermidor models test PROVIDER/MODEL` tells whether they answer.";
     Ok(screen.print(&format!("{providers}\n{models}\n{note}\n"))?)
+}
+
+/// `config`, `its list, 3 h ago`, `bundled`.
+fn source(id: &ModelId, runtime: &ModelRuntime, lists: &Lists, settings: &Settings) -> String {
+    if settings.models.iter().any(|card| card.id == *id) {
+        return "config".to_owned();
+    }
+    let row = runtime.providers().find(|row| row.name == id.provider());
+    let list = row.and_then(|row| lists.of(row));
+    match list.filter(|list| list.models.iter().any(|model| model.id == id.model())) {
+        Some(list) => format!("its list, {}", words::ago(list.at, now())),
+        None => "bundled".to_owned(),
+    }
 }
 
 /// `yes (OPENAI_API_KEY)`, `no: set OPENAI_API_KEY`, `if it runs`.

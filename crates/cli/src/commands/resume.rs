@@ -4,7 +4,7 @@ use thermidor_group_orchestration::{GroupSpec, SupervisorSpec};
 use thermidor_runs::delivery;
 use thermidor_step_engine::{EndStatus, Fact, NodeId, Record, TreeState};
 
-use super::run::{extras, within};
+use super::run::{extras, holds, within};
 use crate::{
     args::{Limits, Show},
     ending,
@@ -31,11 +31,15 @@ pub(super) async fn resume(
     }
     let extras = extras(screen);
     let tries = extras.tries.clone();
+    let models = providers::runtime(settings, extras.clone())?;
     let runs = store::open(&settings.places, providers::runtime(settings, extras)?, tries)?;
     let summary = find(&runs, id).await?;
     let run = summary.row.tree;
     let records = runs.engine().records(run, 0).await.map_err(thermidor_runs::Error::from)?;
-    let raised = flags.max_turns.is_some() || flags.max_tokens.is_some() || flags.timeout.is_some();
+    let raised = flags.max_turns.is_some()
+        || flags.max_tokens.is_some()
+        || flags.max_cost.is_some()
+        || flags.timeout.is_some();
     if !raised && summary.row.status.state == TreeState::Ended(EndStatus::Limit) {
         let limit = records.iter().rev().find_map(|record| match record.fact {
             Fact::Limited { limit } => Some(limit),
@@ -47,6 +51,9 @@ pub(super) async fn resume(
             ending::COUNTED
         );
         return Err(Trouble::usage(message));
+    }
+    if let Some((limit, group)) = flags.max_cost.zip(group(&records)) {
+        holds(limit, &super::run::models(&group), &models)?;
     }
     if let Some(folder) = &show.output {
         delivery::check(folder).map_err(|error| Trouble::usage(format!("--output: {error}")))?;
@@ -89,12 +96,17 @@ fn current(records: &[Record]) -> Option<thermidor_step_engine::Limits> {
 
 /// The number of stages that the run's team has.
 fn stages(records: &[Record]) -> Option<usize> {
+    match group(records)?.supervisor {
+        SupervisorSpec::Graph(graph) => Some(graph.stages.len()),
+        SupervisorSpec::Custom { .. } => None,
+    }
+}
+
+/// The group that the run is of.
+fn group(records: &[Record]) -> Option<GroupSpec> {
     let root = records.iter().find_map(|record| match &record.fact {
         Fact::Opened(opened) if record.node == NodeId::ROOT && opened.kind == "group" => Some(opened),
         _ => None,
     })?;
-    match root.spec.read::<GroupSpec>().ok()?.supervisor {
-        SupervisorSpec::Graph(graph) => Some(graph.stages.len()),
-        SupervisorSpec::Custom { .. } => None,
-    }
+    root.spec.read::<GroupSpec>().ok()
 }

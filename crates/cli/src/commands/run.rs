@@ -3,15 +3,16 @@
 use std::{collections::BTreeMap, fmt::Write as _};
 
 use thermidor_group_orchestration::{GroupSpec, MemberSpec};
+use thermidor_model_runtime::ModelRuntime;
 use thermidor_runs::{RunRequest, delivery};
 use thermidor_step_engine::Limits;
 use thermidor_teams::{Choices, Language, Team};
-use thermidor_types::{Json, ModelId, Tokens};
+use thermidor_types::{Json, ModelId, Money, Tokens};
 
 use crate::{
     args::{self, Run},
     choose::{self, Chosen, Wanted, choose},
-    draw,
+    cost_limit, draw,
     exit::Trouble,
     find_run::short,
     follow,
@@ -45,6 +46,9 @@ pub(super) async fn run(args: &Run, settings: &Settings, screen: Screen) -> Resu
     for id in models(&group) {
         choose::ready(&chosen.runtime, id)?;
     }
+    if let Some(limit) = args.limits.max_cost {
+        holds(limit, &models(&group), &chosen.runtime)?;
+    }
     if args.dry_run {
         return dry_run(&request, &team, &group, &limits, &chosen, screen);
     }
@@ -54,6 +58,11 @@ pub(super) async fn run(args: &Run, settings: &Settings, screen: Screen) -> Resu
     let display = follow::display(screen, &args.show, Some(team.stages().len()));
     if !args.show.quiet {
         introduce(&chosen, &group, screen);
+        let of_the_team = limits.money.filter(|_| args.limits.max_cost.is_none());
+        let used = models(&group);
+        for doubt in of_the_team.iter().flat_map(|limit| doubts(*limit, &used, &chosen.runtime)) {
+            screen.note(&screen.paint.yellow(&format!("Note: {doubt}")));
+        }
         for left_out in shelf.left_out(&team) {
             screen
                 .note(&screen.paint.yellow(&format!("! left out, another of its name is used: {left_out}")));
@@ -109,9 +118,25 @@ pub(super) fn within(limits: Limits, flags: args::Limits) -> Limits {
     Limits {
         turns: flags.max_turns.or(limits.turns),
         tokens: flags.max_tokens.map(Tokens).or(limits.tokens),
+        money: flags.max_cost.or(limits.money),
         millis: millis.or(limits.millis),
         ..limits
     }
+}
+
+/// Refuses a limit of money that a person named and that cannot hold.
+///
+/// # Errors
+/// `Usage` with the first reason and the remedy.
+pub(super) fn holds(limit: Money, models: &[&ModelId], runtime: &ModelRuntime) -> Result<(), Trouble> {
+    match doubts(limit, models, runtime).next() {
+        Some(doubt) => Err(Trouble::usage(format!("--max-cost: {doubt}"))),
+        None => Ok(()),
+    }
+}
+
+fn doubts(limit: Money, models: &[&ModelId], runtime: &ModelRuntime) -> impl Iterator<Item = String> {
+    models.iter().filter_map(move |id| cost_limit::doubt(runtime, id, limit))
 }
 
 fn params(flags: &[String]) -> Result<BTreeMap<String, Json>, Trouble> {

@@ -3,7 +3,8 @@
 use std::{collections::BTreeMap, fs, io, path::Path};
 
 use serde::Deserialize;
-use thermidor_types::near;
+use thermidor_model_runtime::check_card;
+use thermidor_types::{ModelCard, near};
 
 use crate::exit::Trouble;
 
@@ -18,6 +19,9 @@ pub(crate) struct ConfigFile {
     /// Own providers, and other addresses for bundled ones. In the user's file only.
     #[serde(default)]
     pub(crate) providers: BTreeMap<String, ProviderFile>,
+    /// What is known of models: windows, abilities, prices. In the user's file only.
+    #[serde(default)]
+    pub(crate) models: Vec<ModelCard>,
 }
 
 /// An OpenAI-compatible server, or what is different about a bundled provider.
@@ -46,7 +50,12 @@ impl ConfigFile {
                 return Err(Trouble::configuration(format!("{}: cannot be read: {error}", path.display())));
             }
         };
-        Self::parse(&text, &path.display().to_string()).map_err(Trouble::configuration)
+        let name = path.display().to_string();
+        let file = Self::parse(&text, &name).map_err(Trouble::configuration)?;
+        for card in &file.models {
+            check_card(card).map_err(|fault| Trouble::configuration(format!("{name}: {fault}")))?;
+        }
+        Ok(file)
     }
 
     fn parse(text: &str, name: &str) -> Result<Self, String> {

@@ -50,6 +50,11 @@ impl Places {
         self.data.join("leases")
     }
 
+    /// What providers told of their models.
+    pub(crate) fn model_lists(&self) -> PathBuf {
+        self.data.join("models.json")
+    }
+
     pub(crate) fn user_config(&self) -> PathBuf {
         self.user.join("config.toml")
     }
@@ -87,6 +92,7 @@ impl Places {
             ("project skills", project_skills),
             ("database", self.database()),
             ("leases", self.leases()),
+            ("model lists", self.model_lists()),
         ]
     }
 }

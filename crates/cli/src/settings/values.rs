@@ -2,6 +2,8 @@
 
 use std::{collections::BTreeMap, fmt, path::PathBuf};
 
+use thermidor_types::ModelCard;
+
 use super::{
     Environment, Places,
     file::{ConfigFile, ProviderFile},
@@ -56,6 +58,8 @@ pub(crate) struct Settings {
     pub(crate) team: Setting,
     /// Own providers and other addresses.
     pub(crate) providers: BTreeMap<String, ProviderFile>,
+    /// The user's own cards of models.
+    pub(crate) models: Vec<ModelCard>,
 }
 
 impl Settings {
@@ -76,6 +80,16 @@ impl Settings {
                 places.user_config().display(),
             )));
         }
+        if let Some(card) = project.models.first() {
+            // A price that a folder makes up would turn the user's limit of money off.
+            return Err(Trouble::configuration(format!(
+                "{}: [[models]] ({}) is not allowed in a project's file, as limits of money go by its prices; \
+                 put it into {}",
+                places.project_config().display(),
+                card.id,
+                places.user_config().display(),
+            )));
+        }
         let pick = |variable: &'static str, project: Option<String>, user: Option<String>| {
             let sources = [
                 (environment.get(variable).map(str::to_owned), From::Environment(variable)),
@@ -87,7 +101,7 @@ impl Settings {
         let model = pick("THERMIDOR_MODEL", project.model, user.model);
         let team = pick("THERMIDOR_TEAM", project.team, user.team)
             .unwrap_or_else(|| Setting { value: TEAM.to_owned(), from: From::Default });
-        Ok(Self { model, team, providers: user.providers, places, environment })
+        Ok(Self { model, team, providers: user.providers, models: user.models, places, environment })
     }
 }
 

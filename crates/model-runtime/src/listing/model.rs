@@ -1,4 +1,5 @@
 use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 use thermidor_types::{Abilities, ModelCard, ModelId, Price, Text, Tokens};
 
@@ -18,23 +19,30 @@ pub trait ModelListing: Send + Sync + 'static {
 }
 
 /// A model as its provider lists it. What the provider does not tell is `None`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListedModel {
     /// Its name at the provider.
     pub id: SmolStr,
     /// A name for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<Text>,
     /// Input and output together, in tokens.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window: Option<Tokens>,
     /// The longest answer, in tokens.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_output: Option<Tokens>,
     /// What it can do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub abilities: Option<Abilities>,
     /// What it costs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub price: Option<Price>,
     /// When it was made, in seconds since 1970.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created: Option<i64>,
     /// What it is for.
+    #[serde(default)]
     pub kind: ModelKind,
 }
 

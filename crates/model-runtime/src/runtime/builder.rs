@@ -7,8 +7,11 @@ use thermidor_types::{FailureKind, ModelCard, ModelId};
 
 use super::ModelRuntime;
 use crate::{
-    CallObserver, ChatModel, Error, Provider, RetryPolicy, Timeouts, bundled_providers, cards::check_card,
-    http::Clients, provider::address,
+    CallObserver, ChatModel, Error, Provider, RetryPolicy, Timeouts, bundled_cards, bundled_providers,
+    cards::{check_card, find},
+    http::Clients,
+    listing::{ListedModel, ModelKind},
+    provider::address,
 };
 
 /// Sets a [`ModelRuntime`] up. Nothing is required: without keys the local providers are usable.
@@ -19,6 +22,7 @@ pub struct ModelRuntimeBuilder {
     base_urls: Vec<(SmolStr, String)>,
     providers: Vec<Provider>,
     cards: Vec<ModelCard>,
+    listed: Vec<(SmolStr, Vec<ListedModel>)>,
     models: Vec<Arc<dyn ChatModel>>,
     retry: RetryPolicy,
     timeouts: Timeouts,
@@ -53,6 +57,15 @@ impl ModelRuntimeBuilder {
     /// What is known of a model; it replaces a bundled card. [`build`](Self::build) checks its units.
     pub fn card(mut self, card: ModelCard) -> Self {
         self.cards.push(card);
+        self
+    }
+
+    /// What a provider, by its name or an alias, told of its models: see [`ModelRuntime::list`].
+    ///
+    /// What it tells goes before a bundled card, of the rest the bundled card holds; a card of the caller's own goes
+    /// before both. Models that do not chat are passed over.
+    pub fn listed(mut self, provider: impl Into<SmolStr>, models: Vec<ListedModel>) -> Self {
+        self.listed.push((provider.into(), models));
         self
     }
 
@@ -115,6 +128,11 @@ impl ModelRuntimeBuilder {
             .into_iter()
             .map(|(name, url)| Ok((place(&name)?, url)))
             .collect::<Result<_, Error>>()?;
+        let listed: Vec<(usize, Vec<ListedModel>)> = self
+            .listed
+            .into_iter()
+            .map(|(name, models)| Ok((place(&name)?, models)))
+            .collect::<Result<_, Error>>()?;
         for (place, base_url) in base_urls {
             let usual_path = address::path_of(&providers[place].base_url);
             providers[place].base_url = address::tidy(&base_url, &usual_path);
@@ -133,10 +151,21 @@ impl ModelRuntimeBuilder {
                 Error::new(FailureKind::Configuration, card.id.clone(), message).with_source(fault)
             })?;
         }
+        let mut cards = self.cards;
+        for (place, models) in &listed {
+            let row = &providers[*place];
+            for model in models.iter().filter(|model| model.kind == ModelKind::Chat) {
+                let id = ModelId::new(row.name.clone(), model.id.clone());
+                if !cards.iter().any(|card| card.id == id) {
+                    let known = find(&id, bundled_cards()).unwrap_or_else(|| row.unknown_card(&model.id));
+                    cards.push(model.card(&row.name, &known));
+                }
+            }
+        }
         Ok(ModelRuntime {
             providers: providers.into_iter().map(Arc::new).collect(),
             keys,
-            cards: self.cards,
+            cards,
             models: self.models,
             retry: self.retry,
             observer: self.observer,
