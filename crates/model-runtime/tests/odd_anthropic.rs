@@ -589,7 +589,8 @@ fn deltas_without_a_start_count() {
 fn keep_alives_and_events_without_names() {
     let [first, second, third] = words(0, "Hi");
     let events = [START, r#"{"type": "ping"}"#, &first, &second, r#"{"type": "ping"}"#, &third, STOP, END];
-    let bytes: String = events.iter().map(|event| format!(": still here\r\ndata: {event}\r\n\r\n")).collect();
+    let framed = events.map(|event| format!(": still here\r\ndata: {event}\r\n\r\n"));
+    let bytes = framed.concat();
     check(
         &bytes,
         expect![[r#"
