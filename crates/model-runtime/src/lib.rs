@@ -45,7 +45,7 @@ pub use cost::{batch_cost, cost};
 pub use dialect::FaultClass;
 pub use error::Error;
 pub use http::{HttpModel, Timeouts};
-pub use layer::{CallObserver, CallReport, CallStep, Chance, Metered, Retry, RetryPolicy};
+pub use layer::{CallObserver, CallReport, CallStep, Chance, Metered, Retry, RetryPolicy, estimated_input};
 pub use provider::{Auth, Dialect, Evidence, ModelRule, Provider, Quirk, Quirks, bundled_providers};
 pub use rehearsal::{Contract, Language, Material, MaterialKind, Rehearsal};
 pub use runtime::{Known, LocalServer, ModelRuntime, ModelRuntimeBuilder, Preview};

@@ -215,9 +215,9 @@ async fn a_burst_of_small_chunks_is_one_event() {
     let (texts, end) = answer(vec![stream_head(), say(burst), stop(), done()]).await.expect("an answer");
     assert!(texts.len() < 50, "{} events", texts.len());
     assert_eq!((texts.concat().len(), end.message.text().len()), (500, 500));
-    // Nobody counted: 2 bytes in, 500 out, 4 bytes a token.
+    // Nobody counted: 2 characters in, with 4 tokens around the message, and 500 out, 4 characters a token.
     let usage = end.message.usage;
-    assert_eq!((usage.input.0, usage.output.0, usage.measure), (1, 125, Measure::Estimated));
+    assert_eq!((usage.input.0, usage.output.0, usage.measure), (5, 125, Measure::Estimated));
 }
 
 #[tokio::test]

@@ -140,7 +140,7 @@ async fn own_models_can_be_registered() {
     let mut stream =
         runtime.model("house/echo").expect("registered").stream(request).await.expect("an answer");
     let Some(ChatEvent::Ended(end)) = stream.next().await else { panic!("no end") };
-    assert_eq!((end.message.text().as_str(), end.message.usage.total()), ("12345678", Tokens(4)));
+    assert_eq!((end.message.text().as_str(), end.message.usage.total()), ("12345678", Tokens(8)));
     let wrong = runtime.model("hose/echo").err().expect("unknown");
     assert_eq!(wrong.message(), "no provider is called hose; did you mean house?");
 }

@@ -170,6 +170,7 @@ impl ModelRuntimeBuilder {
             retry: self.retry,
             observer: self.observer,
             clients: Arc::new(Clients::new(self.timeouts)),
+            learnt: std::sync::Mutex::default(),
         })
     }
 }

@@ -1,4 +1,7 @@
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use secrecy::SecretString;
 use smol_str::SmolStr;
@@ -7,8 +10,11 @@ use thermidor_types::{FailureKind, ModelCard, ModelId};
 use super::ModelRuntimeBuilder;
 use crate::{
     CallObserver, ChatModel, Error, HttpModel, Metered, Provider, Retry, RetryPolicy, bundled_cards, cards,
-    http::Clients,
+    http::Clients, layer::Learnt,
 };
+
+/// Of so many models the tokens of a text are learnt.
+const MOST_LEARNT: usize = 512;
 
 /// Finds models by name and hands them out ready to call: with timeouts, retry and metering.
 ///
@@ -21,6 +27,7 @@ pub struct ModelRuntime {
     pub(super) retry: RetryPolicy,
     pub(super) observer: Option<Arc<dyn CallObserver>>,
     pub(super) clients: Arc<Clients>,
+    pub(super) learnt: Mutex<HashMap<ModelId, Learnt>>,
 }
 
 impl std::fmt::Debug for ModelRuntime {
@@ -151,13 +158,23 @@ impl ModelRuntime {
         registered.chain(self.cards.iter().chain(bundled_cards()).map(|card| card.id.clone())).collect()
     }
 
+    /// What was learnt of a model, by everybody who calls it. Beyond some hundred models nothing is shared.
+    fn learnt(&self, id: ModelId) -> Learnt {
+        let mut learnt = self.learnt.lock().unwrap_or_else(PoisonError::into_inner);
+        if learnt.len() >= MOST_LEARNT && !learnt.contains_key(&id) {
+            return Learnt::default();
+        }
+        learnt.entry(id).or_default().clone()
+    }
+
     fn layered(&self, model: Arc<dyn ChatModel>) -> Arc<dyn ChatModel> {
         let retry = Retry::new(model, self.retry);
         let retry = match &self.observer {
             Some(observer) => retry.observer(observer.clone()),
             None => retry,
         };
-        Arc::new(Metered::new(Arc::new(retry)))
+        let learnt = self.learnt(retry.card().id.clone());
+        Arc::new(Metered::knowing(Arc::new(retry), learnt))
     }
 
     pub(super) fn provider_of(&self, id: &ModelId) -> Result<&Arc<Provider>, Error> {
