@@ -27,8 +27,12 @@ pub(super) fn check(dialect: Dialect, bytes: &[u8]) {
     // A dialect whose messages are a list with these fields refuses a history with an open call.
     // A caller's schema may hold numbers that JSON has and `f64` has not: such a body is not looked into.
     let body = serde_json::from_slice::<Value>(&written.body).unwrap_or_default();
-    if let (Dialect::OpenaiChat, Some(messages)) = (dialect, body["messages"].as_array()) {
-        answered(messages);
+    match (dialect, body["messages"].as_array()) {
+        (Dialect::OpenaiChat, Some(messages)) => answered(messages),
+        (Dialect::AnthropicMessages, Some(turns)) if request.extra.is_none() => {
+            taken_in_turns(turns, &written.body)
+        }
+        _ => {}
     }
 }
 
@@ -57,6 +61,35 @@ fn answered(messages: &[Value]) {
         }
     }
     assert!(open.is_empty(), "{open:?} stay unanswered at the end");
+}
+
+/// Turns take turns, none is empty, every call is answered once at the head of the next turn, no words are blank,
+/// and there are no more marks of the cache than the API takes.
+fn taken_in_turns(turns: &[Value], body: &[u8]) {
+    let mut open: Vec<&str> = Vec::new();
+    let mut last = "";
+    for turn in turns {
+        let role = turn["role"].as_str().expect("a role");
+        assert_ne!(role, last, "two turns of one role");
+        last = role;
+        let blocks = turn["content"].as_array().expect("blocks");
+        assert!(!blocks.is_empty(), "an empty turn");
+        let results = blocks.iter().take_while(|block| block["type"] == "tool_result");
+        let answered: Vec<&str> = results.filter_map(|block| block["tool_use_id"].as_str()).collect();
+        assert_eq!(answered, open, "calls are answered in order, and nothing else is");
+        let calls = blocks.iter().filter(|block| block["type"] == "tool_use");
+        open = calls.filter_map(|block| block["id"].as_str()).collect();
+        let later = blocks.iter().skip(answered.len());
+        assert!(later.clone().all(|block| block["type"] != "tool_result"), "a result behind other words");
+        let mut words = later.filter(|block| block["type"] == "text");
+        assert!(
+            words.all(|block| block["text"].as_str().is_some_and(|text| !text.trim().is_empty())),
+            "blank"
+        );
+    }
+    assert!(open.is_empty(), "{open:?} stay unanswered at the end");
+    let marks = String::from_utf8_lossy(body).matches(r#""cache_control":{"type":"ephemeral""#).count();
+    assert!(marks <= 4, "{marks} marks");
 }
 
 /// A provider of the dialect with any quirks that any bundled one has.
