@@ -30,7 +30,7 @@ pub(super) fn check(dialect: Dialect, bytes: &[u8]) {
     match (dialect, body["messages"].as_array()) {
         (Dialect::OpenaiChat, Some(messages)) => answered(messages),
         (Dialect::AnthropicMessages, Some(turns)) if request.extra.is_none() => {
-            taken_in_turns(turns, &written.body)
+            taken_in_turns(turns, &written.body);
         }
         _ => {}
     }
