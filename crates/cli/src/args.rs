@@ -27,7 +27,11 @@ In config.toml:
     team = \"NAME\"                 when no -t is given
     [providers.NAME]              an OpenAI-compatible server, or other values for one that is known;
                                   in the user's file only
-    base_url = \"http://host/v1\"
+    base_url = \"http://host/v1\"   also of Azure: https://RESOURCE.openai.azure.com
+    format = \"openai_chat\"        or openai_responses, anthropic_messages, google_generate, ollama_chat
+    path = \"/x/{model}\"           in place of the format's path
+    key_header = \"x-api-key\"      where the key is no bearer token
+    quirks = [\"inline_media\"]     how it differs from its format; see docs/providers.md
     key_env = \"VARIABLE\"          the environment variable that holds its key, where it needs one
     default_model = \"MODEL\"       taken when only the provider is named
     context_window = 32768        assumed of its models, in tokens

@@ -3,7 +3,9 @@
 use std::{fmt::Display, sync::Arc};
 
 use thermidor_agent_runtime::Tries;
-use thermidor_model_runtime::{ModelRuntime, ModelRuntimeBuilder, Provider, Rehearsal, bundled_providers};
+use thermidor_model_runtime::{
+    Auth, ModelRuntime, ModelRuntimeBuilder, Provider, Rehearsal, bundled_providers,
+};
 use thermidor_types::{ModelCard, Tokens};
 
 use crate::{exit::Trouble, lists::Lists, paced::Paced, settings::Settings};
@@ -63,7 +65,10 @@ fn providers(settings: &Settings) -> Result<Vec<Provider>, Trouble> {
     for (name, wanted) in &settings.providers {
         let bundled = rows.iter_mut().find(|row| called(row, name));
         let row = match (bundled, &wanted.base_url) {
-            (Some(row), _) => row,
+            (Some(row), base_url) => {
+                base_url.iter().for_each(|base_url| row.move_to(base_url));
+                row
+            }
             (None, Some(base_url)) => {
                 own.push(Provider::new(name.as_str(), base_url.as_str()));
                 own.last_mut().ok_or_else(|| in_settings(settings, "no room"))?
@@ -74,8 +79,17 @@ fn providers(settings: &Settings) -> Result<Vec<Provider>, Trouble> {
                 return Err(in_settings(settings, what));
             }
         };
-        if let Some(base_url) = &wanted.base_url {
-            row.base_url.clone_from(base_url);
+        if let Some(format) = wanted.format {
+            row.dialect = format;
+        }
+        if let Some(path) = &wanted.path {
+            row.path = Some(path.clone());
+        }
+        if let Some(header) = &wanted.key_header {
+            row.auth = Auth::Header(header.into());
+        }
+        if let Some(quirks) = &wanted.quirks {
+            row.quirks = quirks.clone();
         }
         if let Some(variable) = &wanted.key_env {
             row.key_variables = vec![variable.into()];
@@ -92,9 +106,7 @@ fn providers(settings: &Settings) -> Result<Vec<Provider>, Trouble> {
         }
     }
     if let Some(address) = settings.environment.get("OPENAI_BASE_URL") {
-        rows.iter_mut()
-            .filter(|row| row.name == "openai")
-            .for_each(|row| address.clone_into(&mut row.base_url));
+        rows.iter_mut().filter(|row| row.name == "openai").for_each(|row| row.move_to(address));
     }
     own.append(&mut rows);
     Ok(own)

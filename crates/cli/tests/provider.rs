@@ -3,7 +3,7 @@
 mod testbed;
 
 use testbed::{Bed, count};
-use thermidor_testing::mock::MockProvider;
+use thermidor_testing::mock::{MockOptions, MockProvider, WireAnswers};
 
 fn mocked() -> (Bed, MockProvider) {
     let (bed, mock) = (Bed::new(), MockProvider::start().expect("the mock starts"));
@@ -180,4 +180,51 @@ fn an_endless_answer_ends_at_a_limit() {
     let (bed, _mock) = mocked();
     let said = bed.run(&["run", "-m", "mock/mock-txt-endless", "--max-tokens", "3000", "hi"]).expect(5);
     assert!(said.error().contains("limit of tokens"), "{}", said.err);
+}
+
+/// Would fail if the settings could not reach a server of another format than chat completions.
+#[test]
+fn the_settings_name_the_format_of_a_server() {
+    let answers = WireAnswers::parse(
+        r#"
+        [[answer]]
+        name = "claude"
+        body = ['event: message_start\ndata: {"type":"message_start","message":{"usage":{"input_tokens":3,"output_tokens":1}}}\n\n',
+            'event: content_block_start\ndata: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}\n\n',
+            'event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"bonjour"}}\n\n',
+            'event: message_delta\ndata: {"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":2}}\n\n',
+            'event: message_stop\ndata: {"type":"message_stop"}\n\n']
+        "#
+        .replace("\\n", "\n")
+        .replace("'event", "'''event")
+        .replace("\n\n'", "\n\n'''")
+        .as_str(),
+    )
+    .expect("answers");
+    let mock =
+        MockProvider::start_with(MockOptions { answers, ..MockOptions::default() }).expect("it starts");
+    let bed = Bed::new();
+    let address = format!("http://{}/wire/claude", mock.address());
+    bed.write(
+        "config.toml",
+        &format!(
+            "[providers.home]\nbase_url = \"{address}\"\nformat = \"anthropic_messages\"\nkey_header = \"x-api-key\"\n\
+             quirks = [\"inline_media\"]\n"
+        ),
+    );
+    let tested = bed.run(&["models", "test", "home/claude-x"]).expect(0);
+    assert!(tested.out.contains("bonjour"), "{}", tested.out);
+    let shown = bed.run(&["config", "show"]).expect(0).out;
+    for line in
+        ["format = \"anthropic_messages\"", "key_header = \"x-api-key\"", "quirks = [\"inline_media\"]"]
+    {
+        assert!(shown.contains(line), "{line} is missing: {shown}");
+    }
+    bed.write("config.toml", "[providers.home]\nbase_url = \"http://h/v1\"\nformat = \"openai\"\n");
+    let said = bed.run(&["models", "ls"]).expect(3);
+    assert!(
+        said.error().contains("config.toml:3:10") && said.error().contains("openai_chat"),
+        "{}",
+        said.err
+    );
 }

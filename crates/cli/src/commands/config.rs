@@ -1,5 +1,7 @@
 //! `thermidor config path|show`
 
+use serde::Serialize;
+
 use crate::{
     exit::Trouble,
     screen::Screen,
@@ -33,12 +35,20 @@ pub(super) fn show(origin: bool, settings: &Settings, screen: Screen) -> Result<
         lines.push((format!("[providers.{name}]"), None));
         let texts = [
             ("base_url", &provider.base_url),
+            ("format", &provider.format.map(written)),
+            ("path", &provider.path),
             ("key_env", &provider.key_env),
+            ("key_header", &provider.key_header),
             ("default_model", &provider.default_model),
         ];
         for (key, value) in texts {
             lines.extend(value.iter().map(|value| (entry(key, value), Some(&user))));
         }
+        let quirks = provider.quirks.iter().map(|quirks| {
+            let names: Vec<String> = quirks.iter().map(|quirk| format!("{:?}", written(quirk))).collect();
+            (format!("quirks = [{}]", names.join(", ")), Some(&user))
+        });
+        lines.extend(quirks);
         lines.extend(
             provider.context_window.iter().map(|window| (format!("context_window = {window}"), Some(&user))),
         );
@@ -64,4 +74,9 @@ pub(super) fn show(origin: bool, settings: &Settings, screen: Screen) -> Result<
 
 fn entry(key: &str, value: &str) -> String {
     format!("{key} = {}", toml::Value::from(value))
+}
+
+/// The name that a word of the settings has in a file.
+fn written(word: impl Serialize) -> String {
+    serde_json::to_value(word).ok().and_then(|word| word.as_str().map(str::to_owned)).unwrap_or_default()
 }

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, fs, io, path::Path};
 
 use serde::Deserialize;
-use thermidor_model_runtime::check_card;
+use thermidor_model_runtime::{Dialect, Quirks, check_card};
 use thermidor_types::{ModelCard, near};
 
 use crate::exit::Trouble;
@@ -24,14 +24,22 @@ pub(crate) struct ConfigFile {
     pub(crate) models: Vec<ModelCard>,
 }
 
-/// An OpenAI-compatible server, or what is different about a bundled provider.
+/// A server of one's own, or what is different about a bundled provider.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ProviderFile {
-    /// The address that `/chat/completions` is appended to.
+    /// The address that the format's path is appended to.
     pub(crate) base_url: Option<String>,
+    /// The wire format; `OpenAI`'s chat completions for a new one.
+    pub(crate) format: Option<Dialect>,
+    /// The path to append instead of the format's; `{model}` in it is the model's name.
+    pub(crate) path: Option<String>,
     /// The environment variable that holds the key.
     pub(crate) key_env: Option<String>,
+    /// The header that the bare key goes into, where it is not a bearer token.
+    pub(crate) key_header: Option<String>,
+    /// How it differs from its format, in place of what is known of it.
+    pub(crate) quirks: Option<Quirks>,
     /// The model taken when only the provider is named.
     pub(crate) default_model: Option<String>,
     /// The window assumed of its models, in tokens.
@@ -96,9 +104,7 @@ mod tests {
         check("modle = \"a/b\"", expect![[r#"config.toml:1:1: unknown key "modle"; did you mean "model"?"#]]);
         check(
             "team = \"x\"\n[providers.lab]\nadress = \"y\"",
-            expect![[
-                r#"config.toml:3:1: unknown key "adress"; there are base_url, key_env, default_model, context_window, max_output"#
-            ]],
+            expect![[r#"config.toml:3:1: unknown key "adress"; there are base_url, format, path, key_env, key_header, quirks, default_model, context_window, max_output"#]],
         );
         check("model = 5", expect!["config.toml:1:9: invalid type: integer `5`, expected a string"]);
         check("model = \"", expect!["config.toml:1:10: invalid basic string, expected `\"`"]);

@@ -93,6 +93,12 @@ impl Provider {
         Self::plain(name, address::tidy(&base_url, "/v1"))
     }
 
+    /// The same provider at another address: a proxy, a mirror, a test server. One without a path takes the path
+    /// there was.
+    pub fn move_to(&mut self, address: &str) {
+        self.base_url = address::tidy(address, &address::path_of(&self.base_url));
+    }
+
     pub(super) fn plain(name: SmolStr, base_url: String) -> Self {
         Self {
             title: name.to_string(),

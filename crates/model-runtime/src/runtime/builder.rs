@@ -11,7 +11,6 @@ use crate::{
     cards::{check_card, find},
     http::Clients,
     listing::{ListedModel, ModelKind},
-    provider::address,
 };
 
 /// Sets a [`ModelRuntime`] up. Nothing is required: without keys the local providers are usable.
@@ -134,8 +133,7 @@ impl ModelRuntimeBuilder {
             .map(|(name, models)| Ok((place(&name)?, models)))
             .collect::<Result<_, Error>>()?;
         for (place, base_url) in base_urls {
-            let usual_path = address::path_of(&providers[place].base_url);
-            providers[place].base_url = address::tidy(&base_url, &usual_path);
+            providers[place].move_to(&base_url);
         }
         for provider in &providers {
             let sound = provider.base_url.parse::<Url>().is_ok_and(|url| url.has_host());

@@ -8,7 +8,7 @@ use tokio::time::timeout;
 use super::ModelRuntime;
 use crate::{
     Provider,
-    listing::{HttpListing, ModelKind, ModelListing as _},
+    listing::{HttpListing, ListedModel, ListingForm, ModelKind, ModelListing as _},
 };
 
 /// How long a server on this machine may take to answer one request.
@@ -45,9 +45,12 @@ impl ModelRuntime {
     }
 
     async fn probe(&self, provider: &Arc<Provider>) -> Option<LocalServer> {
-        let key = self.keys.get(&provider.name).cloned();
-        let listing = HttpListing::new(provider.clone(), key, self.clients.clone(), PATIENCE);
-        let listed = timeout(PATIENCE_IN_ALL, listing.list()).await.ok()?.ok()?;
+        // Whoever answers in its place, a proxy for instance, may know the common form of the list alone.
+        let common = Arc::new(Provider { listing: Some(ListingForm::Openai), ..Provider::clone(provider) });
+        let listed = match self.listed(provider).await {
+            Some(listed) => listed,
+            None => self.listed(&common).await?,
+        };
         let chat = listed.into_iter().filter(|model| model.kind == ModelKind::Chat && !model.id.is_empty());
         let models = chat.map(|model| model.card(&provider.name, &provider.unknown_card(&model.id)));
         Some(LocalServer {
@@ -55,5 +58,11 @@ impl ModelRuntime {
             base_url: provider.base_url.trim_end_matches('/').to_owned(),
             models: models.collect(),
         })
+    }
+
+    async fn listed(&self, provider: &Arc<Provider>) -> Option<Vec<ListedModel>> {
+        let key = self.keys.get(&provider.name).cloned();
+        let listing = HttpListing::new(provider.clone(), key, self.clients.clone(), PATIENCE);
+        timeout(PATIENCE_IN_ALL, listing.list()).await.ok()?.ok()
     }
 }
