@@ -33,6 +33,7 @@ mod layer;
 pub mod listing;
 mod provider;
 mod rehearsal;
+pub mod repair;
 mod runtime;
 mod sse;
 
