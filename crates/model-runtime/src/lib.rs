@@ -35,6 +35,7 @@ mod provider;
 mod rehearsal;
 pub mod repair;
 mod runtime;
+pub mod schema;
 mod sse;
 
 pub use cards::{CardFault, bundled_cards, check_card};

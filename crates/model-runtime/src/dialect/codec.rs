@@ -3,7 +3,10 @@ use serde_json::value::RawValue;
 use thermidor_types::ModelCard;
 
 use super::{anthropic, google, mapper::Mapper, ollama, openai_chat, openai_responses};
-use crate::{ChatRequest, Dialect, Provider, Quirks};
+use crate::{
+    ChatRequest, Dialect, Provider, Quirks,
+    schema::{self, Unfit},
+};
 
 /// Whom a request is written for.
 #[derive(Clone, Copy, Debug)]
@@ -56,6 +59,9 @@ pub enum Unencodable {
     /// The fields for this provider alone are no JSON object.
     #[error("the extra fields of the request are no JSON object")]
     Extra,
+    /// The form the answer must have cannot be told to this provider.
+    #[error("the form of the answer does not fit: {0}")]
+    Schema(#[from] Unfit),
     /// A value has no JSON form.
     #[error("the request has no JSON form: {0}")]
     Json(String),
@@ -68,6 +74,8 @@ pub enum Unencodable {
 /// # Errors
 /// See [`Unencodable`].
 pub fn encode(request: &ChatRequest, target: Target<'_>) -> Result<WireRequest, Unencodable> {
+    let narrowed = schema::narrowed(request, target.provider.schema)?;
+    let request = &*narrowed;
     let wire = match target.provider.dialect {
         Dialect::OpenaiChat => openai_chat::encode(request, target)?,
         Dialect::GoogleGenerate => google::encode(request, target)?,

@@ -6,6 +6,7 @@ use thermidor_types::{ModelCard, ModelId, Tokens};
 
 use super::{Quirks, address};
 use crate::listing::ListingForm;
+use crate::schema::SchemaDialect;
 
 /// The window assumed of a model nobody describes, in tokens.
 const DEFAULT_WINDOW: Tokens = Tokens(32_768);
@@ -59,6 +60,9 @@ pub struct Provider {
     /// What is different for some of its models; all rules that match apply, the last word counts.
     #[serde(default)]
     pub models: Vec<ModelRule>,
+    /// How much of JSON Schema it takes, in tools and in forms of answers.
+    #[serde(default)]
+    pub schema: SchemaDialect,
     /// How it is known that requests have this form.
     #[serde(default)]
     pub evidence: Evidence,
@@ -114,6 +118,7 @@ impl Provider {
             quirks: Quirks::default(),
             models: Vec::new(),
             evidence: Evidence::Documented,
+            schema: SchemaDialect::Full,
             listing: None,
             local: true,
             context_window: DEFAULT_WINDOW,
