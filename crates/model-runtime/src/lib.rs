@@ -28,6 +28,7 @@ mod chat;
 mod cost;
 pub mod dialect;
 mod error;
+mod forms;
 mod http;
 mod layer;
 pub mod listing;
@@ -46,6 +47,7 @@ pub use chat::{
 pub use cost::{batch_cost, cost};
 pub use dialect::FaultClass;
 pub use error::Error;
+pub use forms::{ConstrainedTools, StructuredOutput};
 pub use http::{HttpModel, Timeouts};
 pub use layer::{CallObserver, CallReport, CallStep, Chance, Metered, Retry, RetryPolicy, estimated_input};
 pub use provider::{Auth, Dialect, Evidence, ModelRule, Provider, Quirk, Quirks, bundled_providers};

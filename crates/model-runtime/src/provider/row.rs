@@ -129,7 +129,11 @@ impl Provider {
     /// The card for a model of which nothing is known but that it is served here.
     pub fn unknown_card(&self, model: &str) -> ModelCard {
         let id = ModelId::new(self.name.clone(), model);
-        ModelCard { max_output: self.max_output, ..ModelCard::unknown(id, self.context_window) }
+        let mut card =
+            ModelCard { max_output: self.max_output, ..ModelCard::unknown(id, self.context_window) };
+        // Servers of one's own hold any model to a schema; whether a model elsewhere takes one is not known.
+        card.abilities.structured_output = self.local;
+        card
     }
 
     /// The row as it holds for `model`, its rules applied.

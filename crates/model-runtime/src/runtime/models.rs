@@ -9,8 +9,8 @@ use thermidor_types::{FailureKind, ModelCard, ModelId};
 
 use super::ModelRuntimeBuilder;
 use crate::{
-    CallObserver, ChatModel, Error, HttpModel, Metered, Provider, Retry, RetryPolicy, bundled_cards, cards,
-    http::Clients, layer::Learnt,
+    CallObserver, ChatModel, ConstrainedTools, Error, HttpModel, Metered, Provider, Retry, RetryPolicy,
+    StructuredOutput, bundled_cards, cards, http::Clients, layer::Learnt,
 };
 
 /// Of so many models the tokens of a text are learnt.
@@ -168,7 +168,8 @@ impl ModelRuntime {
     }
 
     fn layered(&self, model: Arc<dyn ChatModel>) -> Arc<dyn ChatModel> {
-        let retry = Retry::new(model, self.retry);
+        let model = ConstrainedTools::new(Arc::new(StructuredOutput::new(model)));
+        let retry = Retry::new(Arc::new(model), self.retry);
         let retry = match &self.observer {
             Some(observer) => retry.observer(observer.clone()),
             None => retry,

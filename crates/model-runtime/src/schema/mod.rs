@@ -7,6 +7,7 @@ mod request;
 mod rules;
 mod strict;
 
+pub(crate) use narrow::embeddable;
 pub use narrow::{Dropped, Narrowed, Unfit, narrow};
 pub(crate) use request::narrowed;
 pub use rules::SchemaDialect;

@@ -121,6 +121,18 @@ pub fn narrow(schema: &Json, dialect: SchemaDialect) -> Result<Narrowed, Unfit> 
     Ok(Narrowed { schema: Node::Object(schema).json(), dropped: narrowing.dropped })
 }
 
+/// The schema in a form that can stand inside another one: without references.
+///
+/// # Errors
+/// See [`Unfit`].
+pub(crate) fn embeddable(schema: &Json) -> Result<Json, Unfit> {
+    if !schema.as_str().contains("$ref") {
+        return Ok(schema.clone());
+    }
+    let root = Node::parse(schema)?;
+    References::new(&root).inlined(&root).map(|node| node.json())
+}
+
 /// A root that is a reference, as what it names.
 fn with_root_unfolded(root: Node) -> Result<Node, Unfit> {
     let Some(name) = root.as_object().and_then(|members| members.get("$ref")).and_then(Node::as_string)

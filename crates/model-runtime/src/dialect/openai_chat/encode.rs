@@ -11,6 +11,7 @@ use super::{
 use crate::{
     ChatRequest, Quirk, Quirks, ToolChoice,
     dialect::{Target, Unencodable, WireRequest, strict::is_strict},
+    forms::schema_in_words,
 };
 
 /// The JSON body for `request`, asking for a stream.
@@ -87,7 +88,7 @@ fn response_format<'a>(
     if quirks.has(Quirk::JsonObjectOnly) {
         let operator = |entry: &&Entry<'_>| matches!(entry, Entry::System { .. } | Entry::Developer { .. });
         let place = messages.iter().take_while(operator).count();
-        let content = format!("Answer with one JSON object that fits this JSON Schema:\n{}", wanted.schema);
+        let content = schema_in_words(&wanted.schema);
         messages.insert(place, Entry::System { content: Words::Plain(Cow::Owned(content)) });
         return Some(Format::JsonObject);
     }
