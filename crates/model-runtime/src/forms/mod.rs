@@ -15,4 +15,10 @@ pub use structured::StructuredOutput;
 pub(crate) use words::schema_in_words;
 
 #[cfg(test)]
-mod tests;
+mod constrained_tests;
+#[cfg(test)]
+mod properties;
+#[cfg(test)]
+mod stage;
+#[cfg(test)]
+mod structured_tests;
