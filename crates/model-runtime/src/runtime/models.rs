@@ -79,6 +79,8 @@ impl ModelRuntime {
         let (card, _) = self.card_of(&id, provider);
         let model =
             HttpModel::new(card, Arc::new(provider.serving(id.model())), key.cloned(), self.clients.clone());
+        // What a model of the caller's own knows, it knows itself: only what is sent gets another form.
+        let model = ConstrainedTools::new(Arc::new(StructuredOutput::new(Arc::new(model))));
         Ok(self.layered(Arc::new(model)))
     }
 
@@ -168,8 +170,7 @@ impl ModelRuntime {
     }
 
     fn layered(&self, model: Arc<dyn ChatModel>) -> Arc<dyn ChatModel> {
-        let model = ConstrainedTools::new(Arc::new(StructuredOutput::new(model)));
-        let retry = Retry::new(Arc::new(model), self.retry);
+        let retry = Retry::new(model, self.retry);
         let retry = match &self.observer {
             Some(observer) => retry.observer(observer.clone()),
             None => retry,
