@@ -32,12 +32,17 @@ pub struct Page {
 impl ListingForm {
     /// The form in which `provider` lists its models: what its row says, else that of its dialect.
     pub fn of(provider: &Provider) -> Self {
-        provider.listing.unwrap_or(match provider.dialect {
+        provider.listing.unwrap_or(Self::of_dialect(provider.dialect))
+    }
+
+    /// The form that goes with a wire format.
+    pub(super) fn of_dialect(dialect: Dialect) -> Self {
+        match dialect {
             Dialect::OpenaiChat | Dialect::OpenaiResponses => Self::Openai,
             Dialect::AnthropicMessages => Self::Anthropic,
             Dialect::GoogleGenerate => Self::Google,
             Dialect::OllamaChat => Self::Ollama,
-        })
+        }
     }
 
     /// The address of a page: the first one, or the one after `next`.

@@ -111,12 +111,9 @@ impl HttpListing {
             Err(error) => Err(error),
         }
     }
-}
 
-#[async_trait]
-impl ModelListing for HttpListing {
-    async fn list(&self) -> Result<Vec<ListedModel>, Error> {
-        let form = ListingForm::of(&self.provider);
+    /// All pages in one form.
+    async fn pages(&self, form: ListingForm) -> Result<Vec<ListedModel>, Error> {
         let (mut models, mut next) = (Vec::new(), None);
         for _ in 0..MOST_PAGES {
             let url = self.url(&form.address(&self.provider.base_url, next.as_deref()))?;
@@ -138,5 +135,17 @@ impl ModelListing for HttpListing {
             }
         }
         Ok(models)
+    }
+}
+
+#[async_trait]
+impl ModelListing for HttpListing {
+    async fn list(&self) -> Result<Vec<ListedModel>, Error> {
+        let (form, usual) = (ListingForm::of(&self.provider), ListingForm::of_dialect(self.provider.dialect));
+        match self.pages(form).await {
+            // A proxy, or another server under the same name, has the list that goes with the wire format.
+            Err(error) if form != usual && error.status() == Some(404) => self.pages(usual).await,
+            listed => listed,
+        }
     }
 }
