@@ -1,8 +1,9 @@
 //! Inputs to begin with, from the recordings of the model runtime.
 
-use std::fs;
+use std::{collections::BTreeSet, fs};
 
 use serde::Deserialize;
+use serde_json::Value;
 
 use crate::input::{Input, hash};
 
@@ -13,6 +14,8 @@ const TESTDATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../model-runtime/te
 
 #[derive(Deserialize)]
 struct Recording {
+    #[serde(default)]
+    request: String,
     response: String,
     #[serde(default)]
     status: u16,
@@ -74,6 +77,50 @@ pub(crate) fn faults() -> Vec<Vec<u8>> {
     let all = recordings("faults.jsonl").into_iter();
     all.map(|recording| [recording.status.to_be_bytes().as_slice(), recording.response.as_bytes()].concat())
         .collect()
+}
+
+/// Every value below `key` in recorded requests, once, as JSON.
+fn below(keys: &[&str]) -> Vec<Vec<u8>> {
+    fn walk(value: &Value, keys: &[&str], found: &mut BTreeSet<String>) {
+        match value {
+            Value::Object(fields) => {
+                for (key, value) in fields {
+                    if keys.contains(&key.as_str()) {
+                        found.insert(value.as_str().map_or_else(|| value.to_string(), str::to_owned));
+                    }
+                    walk(value, keys, found);
+                }
+            }
+            Value::Array(items) => items.iter().for_each(|item| walk(item, keys, found)),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+    let mut found = BTreeSet::new();
+    for request in exchanges().iter().filter_map(|exchange| serde_json::from_str(&exchange.request).ok()) {
+        walk(&request, keys, &mut found);
+    }
+    found.into_iter().filter(|text| text.len() <= ENDS[0]).map(String::into_bytes).collect()
+}
+
+/// Recorded arguments of calls, and what models make of JSON.
+pub(crate) fn arguments() -> Vec<Vec<u8>> {
+    const WRITTEN: [&str; 8] = [
+        "Sure!\n```json\n{'city': \"Oslo\", days: 3,}\n```\nDone.",
+        r#"{"cmd":"rm -rf /tm"#,
+        "{\"a\": \"one\ntwo\", /* note */ \"b\": None}",
+        r#"{"say": "he said "hi" to me", "n": 1.50}"#,
+        "[1] As shown: {\"a\":1} {\"b\":2}",
+        "{\"a\": [1, 2 3], \"b\" \"c\"}",
+        "\u{feff}{a: True, b: NaN, // end\n}",
+        r#"{"a":{"b":[{"c":"\ud83e"#,
+    ];
+    let written = WRITTEN.iter().map(|text| text.as_bytes().to_vec());
+    below(&["arguments", "args", "input"]).into_iter().chain(written).collect()
+}
+
+/// Recorded schemas of tools and answers.
+pub(crate) fn schemas() -> Vec<Vec<u8>> {
+    below(&["parameters", "input_schema", "schema", "parametersJsonSchema", "responseJsonSchema"])
 }
 
 /// Bytes for targets that make their input from choices.

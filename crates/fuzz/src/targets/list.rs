@@ -1,6 +1,6 @@
 use thermidor_model_runtime::{Dialect, bundled_providers};
 
-use super::{decode, encode, fault};
+use super::{decode, encode, fault, repair, schema};
 use crate::seeds;
 
 /// A check over arbitrary bytes.
@@ -15,6 +15,8 @@ enum What {
     Decode(Dialect),
     Encode(Dialect),
     Fault,
+    Repair,
+    Schema,
 }
 
 impl Target {
@@ -36,6 +38,8 @@ impl Target {
             What::Decode(dialect) => decode::check(dialect, input),
             What::Encode(dialect) => encode::check(dialect, input),
             What::Fault => fault::check(input),
+            What::Repair => repair::check(input),
+            What::Schema => schema::check(input),
         }
     }
 
@@ -45,6 +49,8 @@ impl Target {
             What::Decode(dialect) => seeds::answers(&dialect_name(dialect)),
             What::Encode(_) => seeds::noise(),
             What::Fault => seeds::faults(),
+            What::Repair => seeds::arguments(),
+            What::Schema => seeds::schemas(),
         }
     }
 }
@@ -59,6 +65,8 @@ pub fn targets() -> Vec<Target> {
         targets.push(Target::new(format!("encode-{name}"), What::Encode(dialect)));
     }
     targets.push(Target::new("fault", What::Fault));
+    targets.push(Target::new("repair", What::Repair));
+    targets.push(Target::new("schema", What::Schema));
     targets
 }
 
