@@ -11,6 +11,8 @@ use super::{
 };
 
 const MARK: &str = "\u{feff}";
+/// The whitespace of JSON.
+const SPACES: [char; 4] = [' ', '\t', '\n', '\r'];
 pub(super) const FENCE: &[u8] = b"```";
 
 /// Where the value begins; what comes before it becomes edits.
@@ -20,7 +22,11 @@ pub(super) fn start(text: &str, edits: &mut Vec<Edit>) -> Option<usize> {
         from = MARK.len();
         note(edits, 0..from, EditKind::ByteOrderMark);
     }
+    let blank = text.len() - text[from..].trim_start_matches(SPACES).len();
     let from = text.len() - text[from..].trim_start().len();
+    if from > blank {
+        note(edits, blank..from, EditKind::Prose); // blanks of other scripts, which JSON does not know
+    }
     let bytes = text.as_bytes();
     match bytes.get(from)? {
         b'{' | b'[' => return Some(from),
@@ -116,13 +122,13 @@ fn is_whole_scalar(text: &str, from: usize) -> bool {
 
 /// Names what comes after the value, which ended at `at`.
 pub(super) fn trailing(text: &str, at: usize, edits: &mut Vec<Edit>) {
-    let mut from = text.len() - text[at..].trim_start().len();
+    let mut from = text.len() - text[at..].trim_start_matches(SPACES).len();
     if text.as_bytes()[from..].starts_with(FENCE) {
         let end = text.len() - text[from..].trim_start_matches('`').len();
         note(edits, from..end, EditKind::Fence);
-        from = text.len() - text[end..].trim_start().len();
+        from = text.len() - text[end..].trim_start_matches(SPACES).len();
     }
-    let end = text.trim_end().len();
+    let end = text.trim_end_matches(SPACES).len();
     if from >= end {
         return;
     }

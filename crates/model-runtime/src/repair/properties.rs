@@ -134,7 +134,7 @@ mod long {
     use super::*;
 
     proptest! {
-        #![proptest_config(ProptestConfig { cases: 200_000, ..ProptestConfig::default() })]
+        #![proptest_config(ProptestConfig { cases: 50_000, ..ProptestConfig::default() })]
 
         #[test]
         #[ignore = "takes minutes"]

@@ -66,6 +66,7 @@ fn the_value_is_found_in_what_stands_around_it() {
         ("Use {} for none: [{\"a\":1}]", r#"[{"a":1}] | Prose "Use {} for none:""#),
         ("<tool_call>{\"a\":1}</tool_call>", r#"{"a":1} | Prose "<tool_call>" | Prose "</tool_call>""#),
         ("`{\"a\":1}`", r#"{"a":1} | Prose "`" | Prose "`""#),
+        ("\u{a0}{\"a\":1}\u{a0}", r#"{"a":1} | Prose "\u{a0}" | Prose "\u{a0}""#),
         ("{\"a\":1};", r#"{"a":1} | Stray ";""#),
         (
             "```python\nx = 1\n```\n```json\n{\"a\":1}\n```",
