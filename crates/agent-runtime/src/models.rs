@@ -56,7 +56,15 @@ impl CallObserver for Tries {
                 let mut tries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
                 *tries.entry(report.call_prefix.into()).or_default() += 1;
             }
-            CallStep::Failed(_) | CallStep::Waiting(_) => {}
+            CallStep::FirstToken(_)
+            | CallStep::Failed(_)
+            | CallStep::Ended(..)
+            | CallStep::Dropped
+            | CallStep::Refused(_)
+            | CallStep::Limited(_)
+            | CallStep::Breaker(_)
+            | CallStep::Discarded(..)
+            | CallStep::Waiting(_) => {}
         }
     }
 }

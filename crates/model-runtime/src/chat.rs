@@ -67,6 +67,8 @@ pub struct ChatRequest {
     pub call_prefix: SmolStr,
     /// Handed to providers that take one, so that a repeated request is recognised.
     pub idempotency_key: Option<Text>,
+    /// Which try this is, from 1; 0 while nobody counts. [`Retry`](crate::Retry) counts, for whoever observes calls.
+    pub attempt: u32,
 }
 
 /// Whether tools may, must or must not be called.

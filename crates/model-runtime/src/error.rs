@@ -26,6 +26,7 @@ struct Details {
     request_id: Option<SmolStr>,
     retry_after: Option<Duration>,
     usage: Usage,
+    sent: bool,
     #[source]
     source: Option<Source>,
 }
@@ -55,6 +56,7 @@ impl Error {
             request_id: None,
             retry_after: None,
             usage: Usage::default(),
+            sent: true,
             source: None,
         }))
     }
@@ -108,6 +110,13 @@ impl Error {
         self
     }
 
+    /// Marks a failure of our own: no request left, so it says nothing of the provider.
+    #[must_use]
+    pub(crate) fn unsent(mut self) -> Self {
+        self.0.sent = false;
+        self
+    }
+
     /// The closed kind, to branch on.
     pub fn kind(&self) -> FailureKind {
         self.0.kind
@@ -151,6 +160,12 @@ impl Error {
     /// What was consumed all the same, by tries that came to nothing. Nothing, where nobody knows.
     pub fn usage(&self) -> Usage {
         self.0.usage
+    }
+
+    /// Whether a request was sent, or may have been. Not when a layer refused it: an open [`Breaker`](crate::Breaker),
+    /// a full queue ([`Limited`](crate::Limited)).
+    pub fn was_sent(&self) -> bool {
+        self.0.sent
     }
 
     /// Whether the same request may succeed at another place: another key, another channel, another model.

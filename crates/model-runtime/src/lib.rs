@@ -49,7 +49,12 @@ pub use dialect::FaultClass;
 pub use error::Error;
 pub use forms::{ConstrainedTools, StructuredOutput};
 pub use http::{HttpModel, Timeouts};
-pub use layer::{CallObserver, CallReport, CallStep, Chance, Metered, Retry, RetryPolicy, estimated_input};
+#[cfg(feature = "tower")]
+pub use layer::tower;
+pub use layer::{
+    Breaker, BreakerPolicy, BreakerState, CallObserver, CallReport, CallStep, Chance, Channel, Failover,
+    Limited, Limiter, Limits, Metered, Observed, Order, Retry, RetryPolicy, estimated_input,
+};
 pub use provider::{Auth, Dialect, Evidence, ModelRule, Provider, Quirk, Quirks, bundled_providers};
 pub use rehearsal::{Contract, Language, Material, MaterialKind, Rehearsal};
 pub use runtime::{Known, LocalServer, ModelRuntime, ModelRuntimeBuilder, Preview};

@@ -1,102 +1,33 @@
 //! When a call is tried again, after what wait, and who is told. Time is paused: nothing here waits.
 
-use std::{
-    collections::VecDeque,
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::sync::Arc;
 
-use async_trait::async_trait;
 use expect_test::{Expect, expect};
-use futures_util::{StreamExt, stream};
-use thermidor_model_runtime::{
-    CallObserver, CallReport, CallStep, ChatEvent, ChatModel, ChatRequest, ChatStream, Error, Retry,
-    RetryPolicy, StreamEnd, StreamEnding,
-};
-use thermidor_types::{AssistantMessage, Failure, FailureKind, ModelCard, ModelId, Part, Tokens};
+use thermidor_model_runtime::{ChatRequest, Error, Observed, Retry, RetryPolicy, StreamEnding};
+use thermidor_types::{Failure, FailureKind, ModelId};
 
-/// What one try does.
-enum Try {
-    Refuse(FailureKind, Option<u64>),
-    /// Words, then an ending.
-    Answer(Vec<&'static str>, StreamEnding),
-    Nothing,
-}
-
-struct Scripted {
-    card: ModelCard,
-    tries: Mutex<VecDeque<Try>>,
-}
-
-#[async_trait]
-impl ChatModel for Scripted {
-    fn card(&self) -> &ModelCard {
-        &self.card
-    }
-
-    async fn stream(&self, _request: ChatRequest) -> Result<ChatStream, Error> {
-        let next = self.tries.lock().expect("no panic").pop_front().expect("no more tries than scripted");
-        match next {
-            Try::Nothing => Ok(stream::empty().boxed()),
-            Try::Refuse(kind, wait) => {
-                let error = Error::new(kind, self.card.id.clone(), "");
-                Err(match wait {
-                    Some(wait) => error.with_retry_after(Duration::from_secs(wait)),
-                    None => error,
-                })
-            }
-            Try::Answer(words, ending) => {
-                let parts = words.iter().map(|word| Part::text(*word)).collect();
-                let message = AssistantMessage { parts, ..AssistantMessage::default() };
-                let end = ChatEvent::Ended(Box::new(StreamEnd::new(message, ending)));
-                let deltas = words.into_iter().map(|word| ChatEvent::Text(word.into())).chain([end]);
-                Ok(stream::iter(deltas.collect::<Vec<_>>()).boxed())
-            }
-        }
-    }
-}
-
-#[derive(Default)]
-struct Log(Mutex<Vec<String>>);
-
-impl CallObserver for Log {
-    fn observe(&self, report: CallReport<'_>) {
-        let step = match report.step {
-            CallStep::Started => "started".to_owned(),
-            CallStep::Failed(failure) => format!("failed: {}", failure.kind),
-            CallStep::Waiting(wait) => format!("waits {wait:?}"),
-        };
-        let line = format!("{}#{} {step}\n", report.call_prefix, report.attempt);
-        self.0.lock().expect("no panic").push(line);
-    }
-}
+#[path = "support/log.rs"]
+mod log;
+#[path = "support/scripted.rs"]
+#[expect(dead_code, reason = "only a part of what can be scripted is played here")]
+mod scripted;
+use log::Log;
+use scripted::{Scripted, Try, outcome};
 
 async fn check(tries: Vec<Try>, expected: Expect) {
-    let card = ModelCard::unknown(ModelId::new("test", "m"), Tokens(1));
-    let scripted = Arc::new(Scripted { card, tries: Mutex::new(tries.into()) });
+    let scripted = Scripted::new("m", tries);
     let log = Arc::new(Log::default());
-    let model =
-        Retry::new(scripted.clone(), RetryPolicy::default()).observer(log.clone()).chance(Arc::new(|| 1.0));
+    let observed = Arc::new(Observed::new(scripted.clone(), "", log.clone()));
+    let model = Retry::new(observed, RetryPolicy::default()).observer(log.clone()).chance(Arc::new(|| 1.0));
     let start = tokio::time::Instant::now();
     let request = ChatRequest { call_prefix: "t1".into(), ..ChatRequest::default() };
-    let outcome = match model.stream(request).await {
-        Err(error) => format!("error: {error}"),
-        Ok(stream) => {
-            let events = stream.map(|event| match event {
-                ChatEvent::Text(text) => text.to_string(),
-                ChatEvent::Ended(end) => format!("{:?}", end.ending),
-                other => format!("{other:?}"),
-            });
-            events.collect::<Vec<_>>().await.join(" ")
-        }
-    };
-    let left = scripted.tries.lock().expect("no panic").len();
-    let log = log.0.lock().expect("no panic").concat();
+    let outcome = outcome(&model, request).await;
+    let (left, log) = (scripted.left(), log.take());
     expected.assert_eq(&format!("{log}{outcome}\nafter {:?}, {left} left\n", start.elapsed()));
 }
 
 fn fine() -> Try {
-    Try::Answer(vec!["fine"], StreamEnding::Finished)
+    Try::says(&["fine"])
 }
 
 #[tokio::test(start_paused = true)]
@@ -104,16 +35,18 @@ async fn failures_that_pass_are_tried_again() {
     check(
         vec![Try::Refuse(FailureKind::Overloaded, None), Try::Refuse(FailureKind::Network, None), fine()],
         expect![[r"
-        t1#1 started
-        t1#1 failed: overloaded
-        t1#1 waits 500ms
-        t1#2 started
-        t1#2 failed: network error
-        t1#2 waits 1s
-        t1#3 started
-        fine Finished
-        after 1.5s, 0 left
-    "]],
+            t1#1 started
+            t1#1 failed: overloaded
+            t1#1 waits 500ms
+            t1#2 started
+            t1#2 failed: network error
+            t1#2 waits 1s
+            t1#3 started
+            t1#3 first event after 0ns
+            t1#3 finished, 0 tokens
+            fine Finished
+            after 1.5s, 0 left
+        "]],
     )
     .await;
 }
@@ -158,13 +91,15 @@ async fn the_wait_asked_for_is_a_lower_bound_within_reason() {
     check(
         vec![Try::Refuse(FailureKind::RateLimited, Some(7)), fine()],
         expect![[r"
-        t1#1 started
-        t1#1 failed: rate limited
-        t1#1 waits 7s
-        t1#2 started
-        fine Finished
-        after 7s, 0 left
-    "]],
+            t1#1 started
+            t1#1 failed: rate limited
+            t1#1 waits 7s
+            t1#2 started
+            t1#2 first event after 0ns
+            t1#2 finished, 0 tokens
+            fine Finished
+            after 7s, 0 left
+        "]],
     )
     .await;
     check(
@@ -184,27 +119,31 @@ async fn the_wait_asked_for_is_a_lower_bound_within_reason() {
 async fn nothing_is_tried_again_once_something_was_seen() {
     let cut = || StreamEnding::CutOff(Failure::new(FailureKind::Network, "gone"));
     check(
-        vec![Try::Answer(vec!["par"], cut()), fine()],
+        vec![Try::Answer(vec!["par"], cut(), 0), fine()],
         expect![[r#"
-        t1#1 started
-        par CutOff(Failure { kind: Network, message: "gone" })
-        after 0ns, 1 left
-    "#]],
+            t1#1 started
+            t1#1 first event after 0ns
+            t1#1 CutOff(Failure { kind: Network, message: "gone" }), 0 tokens
+            par CutOff(Failure { kind: Network, message: "gone" })
+            after 0ns, 1 left
+        "#]],
     )
     .await;
     check(
-        vec![Try::Answer(vec![], cut()), Try::Nothing, fine()],
-        expect![[r"
-        t1#1 started
-        t1#1 failed: network error
-        t1#1 waits 500ms
-        t1#2 started
-        t1#2 failed: malformed answer
-        t1#2 waits 1s
-        t1#3 started
-        fine Finished
-        after 1.5s, 0 left
-    "]],
+        vec![Try::Answer(vec![], cut(), 0), Try::Nothing, fine()],
+        expect![[r#"
+            t1#1 started
+            t1#1 CutOff(Failure { kind: Network, message: "gone" }), 0 tokens
+            t1#1 waits 500ms
+            t1#2 started
+            t1#2 failed: malformed answer
+            t1#2 waits 1s
+            t1#3 started
+            t1#3 first event after 0ns
+            t1#3 finished, 0 tokens
+            fine Finished
+            after 1.5s, 0 left
+        "#]],
     )
     .await;
 }

@@ -7,9 +7,14 @@ use std::{
 
 use async_trait::async_trait;
 use futures_util::{StreamExt, stream};
-use thermidor_types::{Failure, FailureKind, ModelCard, ModelId};
+use thermidor_types::{Failure, ModelCard, Usage};
 
-use crate::{ChatEvent, ChatModel, ChatRequest, ChatStream, Error, StreamEnd, StreamEnding};
+use super::{
+    failover::adding,
+    observer::{CallObserver, CallStep, Teller},
+    opening::{Opening, endless, open, unseen_failure},
+};
+use crate::{ChatEvent, ChatModel, ChatRequest, ChatStream, Error};
 
 /// How often and how patiently a call is tried again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,45 +58,16 @@ impl RetryPolicy {
 /// Draws a number from 0 to 1, so that clients do not come back all at once.
 pub type Chance = Arc<dyn Fn() -> f64 + Send + Sync>;
 
-/// What happens to one call, for whoever makes events of it.
-#[derive(Clone, Debug)]
-pub struct CallReport<'a> {
-    /// The model called.
-    pub model: &'a ModelId,
-    /// The request's call prefix: which call this is.
-    pub call_prefix: &'a str,
-    /// Which try, from 1.
-    pub attempt: u32,
-    /// What happened.
-    pub step: CallStep,
-}
-
-/// A step in the life of one call.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum CallStep {
-    /// The try was sent.
-    Started,
-    /// The try failed before anything was to be seen.
-    Failed(Failure),
-    /// There will be another try after this time.
-    Waiting(Duration),
-}
-
-/// Is told what happens to calls.
-pub trait CallObserver: Send + Sync + 'static {
-    /// One step. It runs inside the call: be quick.
-    fn observe(&self, report: CallReport<'_>);
-}
-
 /// Tries a failed call again, as long as nobody has seen anything of an answer.
 ///
 /// Only kinds that may pass are tried again ([`FailureKind::retryable`](thermidor_types::FailureKind::retryable)).
-/// Once a delta was handed out the stream is handed through as it comes. Dropping the call ends the waiting.
+/// From the first word that is not blank, media or call on the stream is handed through as it comes. What tries that
+/// came to nothing consumed is added to the usage of the answer, or of the error. Dropping the call ends the waiting.
 #[derive(Clone)]
 pub struct Retry {
     model: Arc<dyn ChatModel>,
     policy: RetryPolicy,
-    observer: Option<Arc<dyn CallObserver>>,
+    teller: Teller,
     chance: Chance,
 }
 
@@ -108,13 +84,13 @@ impl fmt::Debug for Retry {
 impl Retry {
     /// Tries `model` again by `policy`.
     pub fn new(model: Arc<dyn ChatModel>, policy: RetryPolicy) -> Self {
-        Self { model, policy, observer: None, chance: Arc::new(random) }
+        Self { model, policy, teller: Teller::default(), chance: Arc::new(random) }
     }
 
-    /// Tells `observer` of every try.
+    /// Tells `observer` of waits between tries. The tries themselves are told by [`Observed`](crate::Observed).
     #[must_use]
     pub fn observer(mut self, observer: Arc<dyn CallObserver>) -> Self {
-        self.observer = Some(observer);
+        self.teller.observer = Some(observer);
         self
     }
 
@@ -123,13 +99,6 @@ impl Retry {
     pub fn chance(mut self, chance: Chance) -> Self {
         self.chance = chance;
         self
-    }
-
-    fn report(&self, request: &ChatRequest, attempt: u32, step: CallStep) {
-        if let Some(observer) = &self.observer {
-            let model = &self.model.card().id;
-            observer.observe(CallReport { model, call_prefix: &request.call_prefix, attempt, step });
-        }
     }
 }
 
@@ -140,42 +109,39 @@ impl ChatModel for Retry {
     }
 
     async fn stream(&self, request: ChatRequest) -> Result<ChatStream, Error> {
+        let mut spent = Usage::default();
         let mut attempt = 1;
         loop {
-            self.report(&request, attempt, CallStep::Started);
-            let error = match first_event(&*self.model, request.clone()).await {
-                Ok(stream) => return Ok(stream),
+            let request = ChatRequest { attempt, ..request.clone() };
+            let told = self.teller.of(self.card(), &request);
+            let error = match self.answer(request).await {
+                Ok(answer) => return Ok(adding(spent, answer)),
                 Err(error) => error,
             };
-            self.report(&request, attempt, CallStep::Failed(error.to_failure()));
-            let Some(wait) = self.policy.wait(attempt, &error, (self.chance)()) else { return Err(error) };
-            self.report(&request, attempt, CallStep::Waiting(wait));
+            spent += error.usage();
+            let Some(wait) = self.policy.wait(attempt, &error, (self.chance)()) else {
+                return Err(error.with_usage(spent));
+            };
+            told.tell(CallStep::Waiting(wait));
             tokio::time::sleep(wait).await;
             attempt += 1;
         }
     }
 }
 
-/// The stream from its first event on; a failure that comes first of all is an error.
-async fn first_event(model: &dyn ChatModel, request: ChatRequest) -> Result<ChatStream, Error> {
-    let mut stream = model.stream(request).await?;
-    match stream.next().await {
-        Some(ChatEvent::Ended(end)) => match unseen_failure(&end) {
-            Some(failure) => Err(Error::new(failure.kind, model.card().id.clone(), failure.message.as_str())),
-            None => Ok(stream::once(async { ChatEvent::Ended(end) }).boxed()),
-        },
-        Some(event) => Ok(stream::once(async { event }).chain(stream).boxed()),
-        None => Err(Error::new(FailureKind::Malformed, model.card().id.clone(), "the stream had no ending")),
-    }
-}
-
-/// The failure of an answer nobody saw a word of.
-pub(crate) fn unseen_failure(end: &StreamEnd) -> Option<&Failure> {
-    match &end.ending {
-        StreamEnding::CutOff(failure) | StreamEnding::Failed(failure) if end.message.parts.is_empty() => {
-            Some(failure)
+impl Retry {
+    /// An answer of which something is to be seen, or that ended; a failure before that is an error.
+    async fn answer(&self, request: ChatRequest) -> Result<ChatStream, Error> {
+        let failed =
+            |failure: &Failure| Error::new(failure.kind, self.card().id.clone(), failure.message.as_str());
+        match open(self.model.stream(request).await?).await {
+            Opening::Seen(answer) => Ok(answer),
+            Opening::Endless => Err(failed(&endless())),
+            Opening::Unseen(held, end) => match unseen_failure(&end) {
+                Some(failure) => Err(failed(failure).with_usage(end.message.usage)),
+                None => Ok(stream::iter(held).chain(stream::iter([ChatEvent::Ended(end)])).boxed()),
+            },
         }
-        _ => None,
     }
 }
 

@@ -1,13 +1,20 @@
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex},
+};
 
 use reqwest::Url;
 use secrecy::{ExposeSecret, SecretString};
 use smol_str::SmolStr;
 use thermidor_types::{FailureKind, ModelCard, ModelId};
 
-use super::ModelRuntime;
+use super::{
+    ModelRuntime,
+    ways::{self, Access, Layers, Ways},
+};
 use crate::{
-    CallObserver, ChatModel, Error, Provider, RetryPolicy, Timeouts, bundled_cards, bundled_providers,
+    BreakerPolicy, CallObserver, ChatModel, Error, Limits, Provider, RetryPolicy, Timeouts, bundled_cards,
+    bundled_providers,
     cards::{check_card, find},
     http::Clients,
     listing::{ListedModel, ModelKind},
@@ -26,6 +33,10 @@ pub struct ModelRuntimeBuilder {
     retry: RetryPolicy,
     timeouts: Timeouts,
     observer: Option<Arc<dyn CallObserver>>,
+    channels: Vec<(SmolStr, String, SecretString)>,
+    limits: Vec<(SmolStr, Limits)>,
+    breaker: Option<BreakerPolicy>,
+    fallbacks: Vec<(String, Vec<String>)>,
 }
 
 impl std::fmt::Debug for ModelRuntimeBuilder {
@@ -36,8 +47,50 @@ impl std::fmt::Debug for ModelRuntimeBuilder {
 
 impl ModelRuntimeBuilder {
     /// The key for a provider, by its name or an alias. A blank key is none.
+    ///
+    /// Several keys, separated by commas, are used in turn: each call starts with the next one, and goes on to
+    /// another when one is refused, used up or limited. Each has its own breaker and limits.
     pub fn key(mut self, provider: impl Into<SmolStr>, key: impl Into<SecretString>) -> Self {
         self.keys.push((provider.into(), key.into()));
+        self
+    }
+
+    /// One more way to a provider: another address with its key, blank for none. It is used in turn with the
+    /// others, as several [keys](Self::key) are; the provider's own address takes part where a key was given.
+    pub fn channel(
+        mut self,
+        provider: impl Into<SmolStr>,
+        base_url: impl Into<String>,
+        key: impl Into<SecretString>,
+    ) -> Self {
+        self.channels.push((provider.into(), base_url.into(), key.into()));
+        self
+    }
+
+    /// Models that answer in place of `model`, in this order, when it fails before anything of its answer was to be
+    /// seen: after its own tries, and for failures that may be of the place ([`Error::failover`]).
+    ///
+    /// An answer names the model that gave it and is priced by its card. Requests are made for the window of `model`:
+    /// name others that have no smaller one.
+    pub fn fallback<M: Into<String>>(
+        mut self,
+        model: impl Into<String>,
+        others: impl IntoIterator<Item = M>,
+    ) -> Self {
+        self.fallbacks.push((model.into(), others.into_iter().map(Into::into).collect()));
+        self
+    }
+
+    /// How much a provider may be asked at a time, for each key and address and over all its models.
+    pub fn limits(mut self, provider: impl Into<SmolStr>, limits: Limits) -> Self {
+        self.limits.push((provider.into(), limits));
+        self
+    }
+
+    /// When a channel is taken to be down. Unset, there are breakers only where there are several channels, by
+    /// [`BreakerPolicy::default`].
+    pub fn breaker(mut self, breaker: BreakerPolicy) -> Self {
+        self.breaker = Some(breaker);
         self
     }
 
@@ -92,7 +145,7 @@ impl ModelRuntimeBuilder {
         self
     }
 
-    /// Is told of every try of every call.
+    /// Is told of every step of every call: requests, waits, refusals, changes of channel.
     pub fn observer(mut self, observer: Arc<dyn CallObserver>) -> Self {
         self.observer = Some(observer);
         self
@@ -102,7 +155,7 @@ impl ModelRuntimeBuilder {
     ///
     /// # Errors
     /// [`Configuration`](FailureKind::Configuration) when a key or an address is given for an unknown provider,
-    /// or an address is none, or a card's figures cannot be meant (see [`check_card`](crate::check_card)).
+    /// an address is none, a fallback names no model, or a card's figures cannot be meant (see [`check_card`](crate::check_card)).
     pub fn build(self) -> Result<ModelRuntime, Error> {
         let mut providers: Vec<Provider> = self.providers;
         for bundled in bundled_providers() {
@@ -115,13 +168,41 @@ impl ModelRuntimeBuilder {
             let found = providers.iter().position(|provider| provider.is_called(name));
             found.ok_or_else(|| super::models::unknown_provider(name, known.iter().map(SmolStr::as_str)))
         };
-        let mut keys = HashMap::new();
-        for (name, key) in self.keys {
-            let place = place(&name)?;
-            if !key.expose_secret().trim().is_empty() {
-                keys.insert(known[place].clone(), key);
+        let mut ways: HashMap<SmolStr, Vec<Access>> = HashMap::new();
+        for (name, list) in self.keys {
+            let provider = known[place(&name)?].clone();
+            let keys = ways::keys(&list);
+            if !keys.is_empty() {
+                // A later key replaces an earlier one.
+                ways.insert(provider, keys.into_iter().map(|key| (None, Some(key))).collect());
             }
         }
+        let mut keys: HashMap<SmolStr, SecretString> = HashMap::new();
+        for (provider, ways) in &ways {
+            keys.extend(ways.first().and_then(|(_, key)| Some((provider.clone(), key.clone()?))));
+        }
+        for (name, base_url, key) in self.channels {
+            let place = place(&name)?;
+            let provider = known[place].clone();
+            let mut moved = providers[place].clone();
+            moved.move_to(&base_url);
+            let base_url = moved.base_url;
+            check_address(&provider, &base_url)?;
+            let key = Some(key).filter(|key| !key.expose_secret().trim().is_empty());
+            ways.entry(provider).or_default().push((Some(base_url), key));
+        }
+        let mut limits: HashMap<SmolStr, Limits> = HashMap::new();
+        for (name, limit) in self.limits {
+            let registered = self.models.iter().any(|model| model.card().id.provider() == name);
+            let provider = if registered { name } else { known[place(&name)?].clone() };
+            ways.entry(provider.clone()).or_default();
+            limits.insert(provider, limit);
+        }
+        let ways = ways.into_iter().map(|(provider, ways)| {
+            let limits = limits.get(&provider).copied();
+            (provider, Ways::new(ways, limits))
+        });
+        let ways = ways.collect();
         let base_urls: Vec<(usize, String)> = self
             .base_urls
             .into_iter()
@@ -136,12 +217,7 @@ impl ModelRuntimeBuilder {
             providers[place].move_to(&base_url);
         }
         for provider in &providers {
-            let sound = provider.base_url.parse::<Url>().is_ok_and(|url| url.has_host());
-            if !sound {
-                let message = format!("{:?} is no address such as https://host/v1", provider.base_url);
-                let id = ModelId::new(provider.name.clone(), "");
-                return Err(Error::new(FailureKind::Configuration, id, message));
-            }
+            check_address(&provider.name, &provider.base_url)?;
         }
         for card in &self.cards {
             check_card(card).map_err(|fault| {
@@ -160,15 +236,33 @@ impl ModelRuntimeBuilder {
                 }
             }
         }
-        Ok(ModelRuntime {
+        let mut runtime = ModelRuntime {
             providers: providers.into_iter().map(Arc::new).collect(),
             keys,
             cards,
             models: self.models,
-            retry: self.retry,
-            observer: self.observer,
+            layers: Layers {
+                retry: self.retry,
+                breaker: self.breaker,
+                observer: self.observer,
+                shared: Mutex::default(),
+            },
+            ways,
+            fallbacks: Vec::new(),
             clients: Arc::new(Clients::new(self.timeouts)),
-            learnt: std::sync::Mutex::default(),
-        })
+        };
+        for (first, others) in self.fallbacks {
+            let others = others.iter().map(|other| runtime.id(other)).collect::<Result<_, _>>()?;
+            runtime.fallbacks.push((runtime.id(&first)?, others));
+        }
+        Ok(runtime)
     }
+}
+
+fn check_address(provider: &SmolStr, base_url: &str) -> Result<(), Error> {
+    if base_url.parse::<Url>().is_ok_and(|url| url.has_host()) {
+        return Ok(());
+    }
+    let message = format!("{base_url:?} is no address such as https://host/v1");
+    Err(Error::new(FailureKind::Configuration, ModelId::new(provider.clone(), ""), message))
 }

@@ -5,6 +5,7 @@ mod discover;
 mod listing;
 mod models;
 mod preview;
+mod ways;
 
 pub use builder::ModelRuntimeBuilder;
 pub use discover::LocalServer;

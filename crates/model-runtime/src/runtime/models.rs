@@ -1,22 +1,20 @@
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{collections::HashMap, sync::Arc};
 
 use secrecy::SecretString;
 use smol_str::SmolStr;
 use thermidor_types::{FailureKind, ModelCard, ModelId};
 
-use super::ModelRuntimeBuilder;
+use super::{
+    ModelRuntimeBuilder,
+    ways::{Layers, Ways},
+};
 use crate::{
-    CallObserver, ChatModel, ConstrainedTools, Error, HttpModel, Metered, Provider, Retry, RetryPolicy,
-    StructuredOutput, bundled_cards, cards, http::Clients, layer::Learnt,
+    ChatModel, ConstrainedTools, Error, HttpModel, Provider, StructuredOutput, bundled_cards, cards,
+    http::Clients,
 };
 
-/// Of so many models the tokens of a text are learnt.
-const MOST_LEARNT: usize = 512;
-
-/// Finds models by name and hands them out ready to call: with timeouts, retry and metering.
+/// Finds models by name and hands them out ready to call: with timeouts, retry, metering, and whatever limits,
+/// breakers and fallbacks were asked for. All models of one runtime share limits and breakers.
 ///
 /// Cheap to clone models come out of it; one runtime per program is enough, as it shares its connections.
 pub struct ModelRuntime {
@@ -24,10 +22,11 @@ pub struct ModelRuntime {
     pub(super) keys: HashMap<SmolStr, SecretString>,
     pub(super) cards: Vec<ModelCard>,
     pub(super) models: Vec<Arc<dyn ChatModel>>,
-    pub(super) retry: RetryPolicy,
-    pub(super) observer: Option<Arc<dyn CallObserver>>,
+    pub(super) layers: Layers,
+    /// The ways to each provider that was given more than its row says.
+    pub(super) ways: HashMap<SmolStr, Ways>,
+    pub(super) fallbacks: Vec<(ModelId, Vec<ModelId>)>,
     pub(super) clients: Arc<Clients>,
-    pub(super) learnt: Mutex<HashMap<ModelId, Learnt>>,
 }
 
 impl std::fmt::Debug for ModelRuntime {
@@ -35,7 +34,7 @@ impl std::fmt::Debug for ModelRuntime {
         let keys: Vec<_> = self.keys.keys().collect();
         f.debug_struct("ModelRuntime")
             .field("keys", &keys)
-            .field("retry", &self.retry)
+            .field("retry", &self.layers.retry)
             .finish_non_exhaustive()
     }
 }
@@ -66,22 +65,48 @@ impl ModelRuntime {
     /// default model.
     pub fn model(&self, name: &str) -> Result<Arc<dyn ChatModel>, Error> {
         let id = self.id(name)?;
-        if let Some(model) = self.models.iter().find(|model| model.card().id == id) {
-            return Ok(self.layered(model.clone()));
-        }
-        let provider = self.provider_of(&id)?;
-        let key = self.keys.get(&provider.name);
-        if key.is_none() && !provider.local {
+        let model = self.single(&id)?;
+        let Some((_, others)) = self.fallbacks.iter().find(|(first, _)| *first == id) else {
+            return Ok(model);
+        };
+        let others = others.iter().map(|other| self.single(other)).collect::<Result<_, _>>()?;
+        Ok(self.layers.fallback(model, others))
+    }
+
+    /// One model, by all ways to its provider.
+    fn single(&self, id: &ModelId) -> Result<Arc<dyn ChatModel>, Error> {
+        let plain = Ways::new(Vec::new(), None);
+        let ways = self.ways.get(id.provider()).unwrap_or(&plain);
+        let models = if let Some(model) = self.models.iter().find(|model| model.card().id == *id) {
+            vec![model.clone()]
+        } else {
+            self.over_http(id, ways)?
+        };
+        self.layers
+            .around(models, ways)
+            .ok_or_else(|| Error::new(FailureKind::Internal, id.clone(), "there is no way to the model"))
+    }
+
+    fn over_http(&self, id: &ModelId, ways: &Ways) -> Result<Vec<Arc<dyn ChatModel>>, Error> {
+        let provider = self.provider_of(id)?;
+        if !self.is_ready(provider) {
             let variable = provider.key_variables.first().map_or("an API key", SmolStr::as_str);
             let message = format!("no key for {}: set {variable}", provider.title);
-            return Err(Error::new(FailureKind::Credentials, id, message));
+            return Err(Error::new(FailureKind::Credentials, id.clone(), message));
         }
-        let (card, _) = self.card_of(&id, provider);
-        let model =
-            HttpModel::new(card, Arc::new(provider.serving(id.model())), key.cloned(), self.clients.clone());
-        // What a model of the caller's own knows, it knows itself: only what is sent gets another form.
-        let model = ConstrainedTools::new(Arc::new(StructuredOutput::new(Arc::new(model))));
-        Ok(self.layered(Arc::new(model)))
+        let (card, _) = self.card_of(id, provider);
+        let models = ways.all.iter().map(|way| {
+            let mut provider = provider.serving(id.model());
+            if let Some(base_url) = &way.base_url {
+                provider.move_to(base_url);
+            }
+            let clients = self.clients.clone();
+            let model = HttpModel::new(card.clone(), Arc::new(provider), way.key.clone(), clients);
+            // What a model of the caller's own knows, it knows itself: only what is sent gets another form.
+            let model = ConstrainedTools::new(Arc::new(StructuredOutput::new(Arc::new(model))));
+            Arc::new(model) as Arc<dyn ChatModel>
+        });
+        Ok(models.collect())
     }
 
     /// What is known of the model called `name`, and whether that is more than an assumption. No key needed.
@@ -133,7 +158,8 @@ impl ModelRuntime {
 
     /// Whether a key for `provider` was given, or it needs none.
     pub fn is_ready(&self, provider: &Provider) -> bool {
-        provider.local || self.keys.contains_key(&provider.name)
+        let ways = || self.ways.get(&provider.name).into_iter().flat_map(|ways| &ways.all);
+        provider.local || ways().any(|way| way.key.is_some() || way.base_url.is_some())
     }
 
     /// The cards of all models known: registered ones, then the caller's, then the bundled ones.
@@ -158,25 +184,6 @@ impl ModelRuntime {
     fn known_ids(&self) -> Vec<ModelId> {
         let registered = self.models.iter().map(|model| model.card().id.clone());
         registered.chain(self.cards.iter().chain(bundled_cards()).map(|card| card.id.clone())).collect()
-    }
-
-    /// What was learnt of a model, by everybody who calls it. Beyond some hundred models nothing is shared.
-    fn learnt(&self, id: ModelId) -> Learnt {
-        let mut learnt = self.learnt.lock().unwrap_or_else(PoisonError::into_inner);
-        if learnt.len() >= MOST_LEARNT && !learnt.contains_key(&id) {
-            return Learnt::default();
-        }
-        learnt.entry(id).or_default().clone()
-    }
-
-    fn layered(&self, model: Arc<dyn ChatModel>) -> Arc<dyn ChatModel> {
-        let retry = Retry::new(model, self.retry);
-        let retry = match &self.observer {
-            Some(observer) => retry.observer(observer.clone()),
-            None => retry,
-        };
-        let learnt = self.learnt(retry.card().id.clone());
-        Arc::new(Metered::knowing(Arc::new(retry), learnt))
     }
 
     pub(super) fn provider_of(&self, id: &ModelId) -> Result<&Arc<Provider>, Error> {
