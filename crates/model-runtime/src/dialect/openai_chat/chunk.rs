@@ -59,9 +59,9 @@ pub(super) struct Choice<'a> {
     pub(super) index: Option<i64>,
     #[serde(borrow, default)]
     pub(super) delta: Option<Delta<'a>>,
-    /// The whole answer at once, in a body that is no stream.
+    /// The whole answer at once, in a body that is no stream. Streams that repeat it are not read twice.
     #[serde(borrow, default)]
-    pub(super) message: Option<Delta<'a>>,
+    pub(super) message: Option<&'a RawValue>,
     #[serde(borrow, default)]
     pub(super) finish_reason: Option<&'a RawValue>,
     #[serde(borrow, default)]

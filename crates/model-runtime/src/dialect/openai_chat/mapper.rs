@@ -68,10 +68,12 @@ struct Reading<'a> {
 impl Reading<'_> {
     /// Reads one JSON object; false when it is none.
     fn chunk(&mut self, data: &[u8]) -> bool {
-        let Ok(chunk) = serde_json::from_slice::<Chunk<'_>>(data) else {
-            let json = serde_json::from_slice::<IgnoredAny>(data).is_ok();
+        // Checked once as a whole, not string by string.
+        let Ok(text) = std::str::from_utf8(data) else { return false };
+        let Ok(chunk) = serde_json::from_str::<Chunk<'_>>(text) else {
+            let json = serde_json::from_str::<IgnoredAny>(text).is_ok();
             if json {
-                self.answer.unknown("an event that is no chunk", &String::from_utf8_lossy(data));
+                self.answer.unknown("an event that is no chunk", text);
             }
             return json;
         };
@@ -97,7 +99,7 @@ impl Reading<'_> {
             known = true;
         }
         if !known {
-            self.answer.unknown("an event without choices and usage", &String::from_utf8_lossy(data));
+            self.answer.unknown("an event without choices and usage", text);
         }
         true
     }
@@ -116,10 +118,13 @@ impl Reading<'_> {
             self.delta(delta, Form::Fragments);
         }
         // Some streams say the whole message once more, at the end or all along: then it is no news.
-        if let Some(message) = &choice.message
+        if let Some(message) = choice.message.filter(|message| message.get() != "null")
             && self.answer.is_empty()
         {
-            self.delta(message, Form::Whole);
+            match serde_json::from_str(message.get()) {
+                Ok(message) => self.delta(&message, Form::Whole),
+                Err(_) => self.answer.unknown("a message", message.get()),
+            }
             if choice.delta.is_none() || !self.answer.is_empty() {
                 self.answer.whole();
             }

@@ -63,14 +63,18 @@ struct Holder<'a> {
 impl Sources {
     /// Reads all places of a chunk that hold sources; whether there were any.
     pub(super) fn of_chunk(&mut self, chunk: &Chunk<'_>) -> bool {
-        let holders = [chunk.search_info, chunk.venice_parameters]
-            .map(|raw| raw.and_then(|raw| serde_json::from_str::<Holder<'_>>(raw.get()).ok()));
+        let lists = [chunk.search_results, chunk.web_search, chunk.citations];
+        let holders = [chunk.search_info, chunk.venice_parameters];
+        if lists.iter().chain(&holders).all(Option::is_none) {
+            return false;
+        }
+        let holders =
+            holders.map(|raw| raw.and_then(|raw| serde_json::from_str::<Holder<'_>>(raw.get()).ok()));
         let held = holders
             .into_iter()
             .flatten()
             .flat_map(|holder| [holder.search_results, holder.web_search_citations]);
-        let lists =
-            [chunk.search_results, chunk.web_search, chunk.citations].into_iter().chain(held).flatten();
+        let lists = lists.into_iter().chain(held).flatten();
         let mut found = false;
         for list in lists {
             found = true;
