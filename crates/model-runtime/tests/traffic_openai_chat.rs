@@ -20,15 +20,8 @@ use independent::Said;
 use thermidor_model_runtime::{Provider, Quirk, StreamEnding, dialect::read_fault};
 use thermidor_types::{AssistantMessage, FailureKind, Measure, Part};
 
-/// What the recordings show of providers, beside their rows.
-const FURTHER: &[(&str, &[Quirk])] = &[
-    ("doubleword", &[Quirk::ReasoningContentReplay]),
-    ("llamacpp", &[Quirk::ReasoningContentReplay, Quirk::VideoUrl]),
-    ("deepseek", &[Quirk::ThinkingType, Quirk::VideoUrl]),
-    ("mistral", &[Quirk::DocumentUrl, Quirk::RequiredIsAny]),
-    ("openrouter", &[Quirk::ReasoningDetails, Quirk::ReasoningObject]),
-    ("venice", &[Quirk::PromptCacheKey, Quirk::BilledBeside]),
-];
+/// What the recorded requests asked of providers, beside their rows: both refused it.
+const FURTHER: &[(&str, &[Quirk])] = &[("llamacpp", &[Quirk::VideoUrl]), ("deepseek", &[Quirk::VideoUrl])];
 
 #[derive(Default)]
 struct Row {
