@@ -6,6 +6,7 @@ use crate::{GroupEvent, GroupMachine, StageOutput};
 
 /// What the outside may know of a group's event.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "made once a turn, written down and dropped")]
 pub enum GroupFact {
     /// The run began.
     Began {
