@@ -66,7 +66,9 @@ fn providers(settings: &Settings) -> Result<Vec<Provider>, Trouble> {
         let bundled = rows.iter_mut().find(|row| called(row, name));
         let row = match (bundled, &wanted.base_url) {
             (Some(row), base_url) => {
-                base_url.iter().for_each(|base_url| row.move_to(base_url));
+                if let Some(base_url) = base_url {
+                    row.move_to(base_url);
+                }
                 row
             }
             (None, Some(base_url)) => {
