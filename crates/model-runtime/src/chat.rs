@@ -183,6 +183,8 @@ pub struct StreamEnd {
     pub ending: StreamEnding,
     /// Why the model stopped, in the provider's own word.
     pub reason: Option<SmolStr>,
+    /// Whether the model declined, and the provider said so: the message's words are its refusal.
+    pub refused: bool,
     /// What came and nobody understood. None of it is in the message.
     pub unknown: Vec<UnknownShape>,
 }
@@ -190,7 +192,7 @@ pub struct StreamEnd {
 impl StreamEnd {
     /// An end of which no more is known.
     pub fn new(message: AssistantMessage, ending: StreamEnding) -> Self {
-        Self { message, ending, reason: None, unknown: Vec::new() }
+        Self { message, ending, reason: None, refused: false, unknown: Vec::new() }
     }
 }
 

@@ -1,6 +1,7 @@
 //! What Google's and Ollama's own formats make of each field and each quirk.
 
 use expect_test::{Expect, expect};
+use serde_json::json;
 use thermidor_model_runtime::{
     ChatRequest, Dialect, Provider, Quirk, Quirks, ReasoningEffort, ResponseSchema, ToolChoice,
     bundled_providers,
@@ -317,19 +318,19 @@ fn choices_of_tools() {
         let body = written(dialect, &request, &card(), &[]).expect("encodable");
         let body: serde_json::Value = serde_json::from_str(&body).expect("JSON");
         match dialect {
-            Dialect::OllamaChat => body["tools"].as_array().map_or(0, Vec::len).to_string(),
-            _ => body["toolConfig"]["functionCallingConfig"].to_string(),
+            Dialect::OllamaChat => body["tools"].as_array().map_or(0, Vec::len).into(),
+            _ => body["toolConfig"]["functionCallingConfig"].clone(),
         }
     };
     let named = || ToolChoice::Named("look".into());
-    assert_eq!(config(GOOGLE, ToolChoice::Auto, false), "null");
-    assert_eq!(config(GOOGLE, ToolChoice::Auto, true), r#"{"mode":"VALIDATED"}"#);
-    assert_eq!(config(GOOGLE, ToolChoice::Required, false), r#"{"mode":"ANY"}"#);
-    assert_eq!(config(GOOGLE, ToolChoice::None, false), r#"{"mode":"NONE"}"#);
-    assert_eq!(config(GOOGLE, named(), false), r#"{"allowedFunctionNames":["look"],"mode":"ANY"}"#);
-    assert_eq!(config(OLLAMA, ToolChoice::Auto, false), "2");
-    assert_eq!(config(OLLAMA, ToolChoice::None, false), "0");
-    assert_eq!(config(OLLAMA, named(), false), "1");
+    assert_eq!(config(GOOGLE, ToolChoice::Auto, false), json!(null));
+    assert_eq!(config(GOOGLE, ToolChoice::Auto, true), json!({"mode":"VALIDATED"}));
+    assert_eq!(config(GOOGLE, ToolChoice::Required, false), json!({"mode":"ANY"}));
+    assert_eq!(config(GOOGLE, ToolChoice::None, false), json!({"mode":"NONE"}));
+    assert_eq!(config(GOOGLE, named(), false), json!({"allowedFunctionNames":["look"],"mode":"ANY"}));
+    assert_eq!(config(OLLAMA, ToolChoice::Auto, false), json!(2));
+    assert_eq!(config(OLLAMA, ToolChoice::None, false), json!(0));
+    assert_eq!(config(OLLAMA, named(), false), json!(1));
 }
 
 #[test]

@@ -107,8 +107,8 @@ fn check(exchange: &Exchange, row: &Provider, heard: &Heard, said: &Said) {
         );
     }
 
-    let reason = if said.refused { "refusal" } else { said.finish.as_str() };
-    assert_eq!(heard.end.reason.as_deref(), Some(reason), "{case}");
+    assert_eq!(heard.end.reason.as_deref(), Some(said.finish.as_str()), "{case}");
+    assert_eq!(heard.end.refused, said.refused, "{case}");
     let ending = if said.finish == "length" { StreamEnding::Length } else { StreamEnding::Finished };
     assert_eq!(heard.end.ending, ending, "{case}");
 

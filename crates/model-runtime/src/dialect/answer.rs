@@ -28,6 +28,7 @@ pub(crate) struct Answer {
     stop: Option<(SmolStr, Stop)>,
     complete: bool,
     whole: bool,
+    refused: bool,
     fault: Option<Fault>,
     unknown: Vec<UnknownShape>,
 }
@@ -94,6 +95,7 @@ impl Answer {
             stop: None,
             complete: false,
             whole: false,
+            refused: false,
             fault: None,
             unknown: Vec::new(),
         }
@@ -104,6 +106,11 @@ impl Answer {
         let Some(think) = &mut self.think else { return self.transcript.text(text) };
         let transcript = &mut self.transcript;
         think.feed(text, |told| tell(transcript, told));
+    }
+
+    /// The provider says that the words are those of a refusal.
+    pub(crate) fn refused(&mut self) {
+        self.refused = true;
     }
 
     /// More thoughts.
@@ -273,7 +280,7 @@ impl Answer {
         };
         let message = self.transcript.message(self.usage.unwrap_or_default(), shown);
         let reason = self.stop.as_ref().map(|(reason, _)| reason.clone());
-        StreamEnd { message, ending, reason, unknown: self.unknown.clone() }
+        StreamEnd { message, ending, reason, refused: self.refused, unknown: self.unknown.clone() }
     }
 }
 

@@ -7,7 +7,7 @@ use thermidor_types::{Citation, MediaSource, Part};
 
 /// The end in lines: the parts, the sources, how it ended, what nobody understood.
 pub(crate) fn lines(end: &StreamEnd) -> String {
-    let StreamEnd { message, ending, reason, unknown } = end;
+    let StreamEnd { message, ending, reason, refused, unknown } = end;
     let mut lines = String::new();
     for part in &message.parts {
         let line = match part {
@@ -47,7 +47,9 @@ pub(crate) fn lines(end: &StreamEnd) -> String {
     let usage = &message.usage;
     let figures =
         format!("{}({}) in {}({}) out", usage.input, usage.cached_input, usage.output, usage.reasoning);
-    writeln!(lines, "{how}; {}; {figures}", reason.as_deref().unwrap_or("-")).expect("a string takes all");
+    let declined = if *refused { " (refused)" } else { "" };
+    writeln!(lines, "{how}; {}{declined}; {figures}", reason.as_deref().unwrap_or("-"))
+        .expect("a string takes all");
     for shape in unknown {
         writeln!(lines, "? {} x{}: {:?}", shape.what, shape.count, shape.sample).expect("a string takes all");
     }

@@ -29,8 +29,6 @@ pub(crate) struct ChunkMapper {
     details: Option<Details>,
     sources: Sources,
     sounds: Sounds,
-    /// The model declined to answer.
-    refused: bool,
 }
 
 impl ChunkMapper {
@@ -40,7 +38,6 @@ impl ChunkMapper {
             details: quirks.has(Quirk::ReasoningDetails).then(Details::default),
             sources: Sources::default(),
             sounds: Sounds::default(),
-            refused: false,
         }
     }
 }
@@ -131,11 +128,7 @@ impl Reading<'_> {
         }
         self.mapper.sources.of_messages(choice.messages);
         if let Some(reason) = string(choice.finish_reason) {
-            match Stop::of(&reason) {
-                // Words of refusal end like any others.
-                Stop::Finished if self.mapper.refused => self.answer.stop("refusal", Stop::Finished),
-                stop => self.answer.stop(&reason, stop),
-            }
+            self.answer.stop(&reason, Stop::of(&reason));
         }
     }
 
@@ -152,7 +145,7 @@ impl Reading<'_> {
             self.answer.unknown("a content", raw(delta.content));
         }
         if let Some(text) = string(delta.refusal) {
-            self.mapper.refused = true;
+            self.answer.refused();
             self.answer.text(&text);
         }
         if let Some(images) = delta.images {
@@ -234,7 +227,7 @@ impl Reading<'_> {
             if let Some(text) = string(block.text) {
                 self.answer.text(&text);
             } else if let Some(text) = string(block.refusal) {
-                self.mapper.refused = true;
+                self.answer.refused();
                 self.answer.text(&text);
             } else if let Some(text) = string(block.thinking) {
                 self.answer.reasoning(&text);

@@ -76,6 +76,9 @@ impl EventMapper {
             number(event.content_index).unwrap_or_default(),
             number(event.summary_index).unwrap_or_default(),
         );
+        if kind.starts_with("response.refusal.") {
+            answer.refused();
+        }
         match kind {
             "response.output_text.delta" | "response.refusal.delta" => {
                 if let Some(words) = string(event.delta) {

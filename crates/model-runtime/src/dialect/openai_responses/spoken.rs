@@ -239,6 +239,7 @@ impl Spoken {
                 self.cite_all(number, part.annotations, answer);
             }
             Some("refusal") => {
+                answer.refused();
                 if let Some(refusal) = string(part.refusal) {
                     self.say_all(number, &refusal, answer);
                 }
