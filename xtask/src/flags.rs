@@ -67,6 +67,8 @@ xflags::xflags! {
             optional --program program: PathBuf
             /// The threads that the model computes on: 1.
             optional --threads threads: u32
+            /// Only this part: `codecs`, the client against each endpoint of the server, without a run. A minute.
+            optional --only part: String
         }
     }
 }

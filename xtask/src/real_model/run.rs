@@ -6,6 +6,7 @@ use anyhow::{Context, Result, bail};
 use xshell::{Shell, cmd};
 
 use super::{
+    codecs,
     install::install,
     judge::{STAGES, Table, faults},
     server::Server,
@@ -24,7 +25,7 @@ const PATIENCE: Duration = Duration::from_mins(45);
 pub(crate) fn run(workspace: &Workspace, options: &RealModel) -> Result<()> {
     let shell = Shell::new()?;
     shell.change_dir(&workspace.root);
-    let program = program(&shell, workspace, options)?;
+    let wanted = Wanted::of(options)?;
     let room = workspace.target.join("xtask").join("real-model");
     if room.exists() {
         fs::remove_dir_all(&room).with_context(|| format!("failed to empty {}", room.display()))?;
@@ -34,14 +35,13 @@ pub(crate) fn run(workspace: &Workspace, options: &RealModel) -> Result<()> {
     eprintln!("the model answers at {} with a window of {WINDOW} tokens", server.address());
 
     eprintln!("\n==> the client");
-    cmd!(
-        shell,
-        "cargo test --quiet -p thermidor-model-runtime --test real_server -- --ignored --test-threads 1"
-    )
-    .env("THERMIDOR_REAL_SERVER", server.address())
-    .run()?;
+    codecs::check(&shell, &server)?;
+    if wanted == Wanted::Codecs {
+        return Ok(());
+    }
 
     eprintln!("\n==> the team: several minutes");
+    let program = program(&shell, workspace, options)?;
     let team = Team::configure(program, room, &server, WINDOW)?;
     let answer = team.run(PATIENCE)?;
     let (timeline, seen) = team.look()?;
@@ -64,6 +64,24 @@ pub(crate) fn run(workspace: &Workspace, options: &RealModel) -> Result<()> {
     }
     println!("All is as it must be. What was said stands in {}", team.delivery().display());
     Ok(())
+}
+
+/// How much of it is wanted.
+#[derive(Clone, Copy, PartialEq)]
+enum Wanted {
+    All,
+    /// The client alone.
+    Codecs,
+}
+
+impl Wanted {
+    fn of(options: &RealModel) -> Result<Self> {
+        match options.only.as_deref() {
+            None => Ok(Self::All),
+            Some("codecs") => Ok(Self::Codecs),
+            Some(other) => bail!("there is no part {other:?}: the one that runs alone is `codecs`"),
+        }
+    }
 }
 
 fn program(shell: &Shell, workspace: &Workspace, options: &RealModel) -> Result<PathBuf> {
