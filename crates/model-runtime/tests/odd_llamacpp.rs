@@ -36,7 +36,10 @@ fn a_message_has_its_usage_in_two_halves() {
             r#"{"type":"message_delta","delta":{"stop_reason":"max_tokens","stop_sequence":null},"usage":{"output_tokens":5}}"#,
             r#"{"type":"message_stop"}"#,
         ],
-        expect![[""]],
+        expect![[r#"
+            text "Hello!"
+            length; max_tokens; 31(30) in 5(0) out
+        "#]],
     );
 }
 
@@ -58,6 +61,9 @@ fn a_response_has_neither_places_nor_numbers() {
             r#"{"type":"response.output_item.done","item":{"type":"message","status":"completed","id":"msg_A","content":[{"type":"output_text","annotations":[],"logprobs":[],"text":"Hello!"}],"role":"assistant"}}"#,
             r#"{"type":"response.completed","response":{"id":"resp_J","object":"response","created_at":1796096775,"status":"completed","model":"small.gguf","output":[{"type":"message","status":"completed","id":"msg_A","content":[{"type":"output_text","annotations":[],"logprobs":[],"text":"Hello!"}],"role":"assistant"}],"usage":{"input_tokens":31,"output_tokens":5,"total_tokens":36,"input_tokens_details":{"cached_tokens":30}}},"timings":{"cache_n":30,"prompt_n":1,"prompt_ms":45.32,"predicted_n":5,"predicted_ms":64.119}}"#,
         ],
-        expect![[""]],
+        expect![[r#"
+            text "Hello!"
+            finished; completed; 31(30) in 5(0) out
+        "#]],
     );
 }
