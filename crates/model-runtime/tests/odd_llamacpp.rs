@@ -12,7 +12,7 @@ use thermidor_model_runtime::{Dialect, Quirks};
 use thermidor_types::ModelId;
 
 fn check(dialect: Dialect, events: &[&str], expected: Expect) {
-    let stream: String = events.iter().map(|event| format!("data: {event}\n\n")).collect();
+    let stream: String = events.iter().flat_map(|event| ["data: ", event, "\n\n"]).collect();
     let model = ModelId::new("llamacpp", "small");
     let hear = |size: usize| hear(dialect, &model, &Quirks::default(), stream.as_bytes().chunks(size));
     let whole = hear(stream.len());
