@@ -23,10 +23,12 @@
 //! # Ok(()) }
 //! ```
 
+mod base64;
 mod cards;
 mod chat;
 mod cost;
 pub mod dialect;
+pub mod embedding;
 mod error;
 mod forms;
 mod http;
@@ -38,6 +40,7 @@ pub mod repair;
 mod runtime;
 pub mod schema;
 mod sse;
+mod whole;
 
 pub use cards::{CardFault, bundled_cards, check_card};
 pub use chat::{
@@ -58,3 +61,4 @@ pub use layer::{
 pub use provider::{Auth, Dialect, Evidence, ModelRule, Provider, Quirk, Quirks, bundled_providers};
 pub use rehearsal::{Contract, Language, Material, MaterialKind, Rehearsal};
 pub use runtime::{Known, LocalServer, ModelRuntime, ModelRuntimeBuilder, Preview};
+pub use whole::{Services, Unreadable};

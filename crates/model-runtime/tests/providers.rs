@@ -133,8 +133,8 @@ fn generated_page_of_providers() {
         "# Providers\n\nMade from the rows in `crates/model-runtime/src/provider/providers.toml`; do not edit. A name before \
          the slash of `provider/model`. *Recorded*: real exchanges with it are part of the tests; *documented*: \
          it follows the provider's documentation. An OpenAI-compatible server that is not here needs a name and \
-         an address only.\n\n| name | title | address | key | format | default model | evidence | particulars |\n\
-         | --- | --- | --- | --- | --- | --- | --- | --- |\n",
+         an address only.\n\n| name | title | address | key | format | default model | beside chat | evidence | particulars |\n\
+         | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
     );
     for row in bundled_providers() {
         let names = std::iter::once(&row.name).chain(&row.aliases).map(|name| format!("`{name}`"));
@@ -150,12 +150,13 @@ fn generated_page_of_providers() {
             std::iter::once(words(&row.quirks)).chain(rules).filter(|text| !text.is_empty()).collect();
         writeln!(
             page,
-            "| {} | {} | {} | {key} | {} | {} | {} | {} |",
+            "| {} | {} | {} | {key} | {} | {} | {} | {} | {} |",
             names.collect::<Vec<_>>().join(", "),
             row.title,
             row.base_url,
             written(&row.dialect),
             row.default_model.as_deref().unwrap_or("–"),
+            beside_chat(row),
             written(&row.evidence),
             particulars.join("; "),
         )
@@ -163,6 +164,13 @@ fn generated_page_of_providers() {
     }
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/providers.md");
     expect_file![path].assert_eq(&page);
+}
+
+fn beside_chat(row: &Provider) -> String {
+    let services = &row.services;
+    let served = [("embeddings", services.embedding.is_some())];
+    let served: Vec<_> = served.into_iter().filter(|(_, serves)| *serves).map(|(what, _)| what).collect();
+    if served.is_empty() { "–".to_owned() } else { served.join(", ") }
 }
 
 fn words(quirks: &thermidor_model_runtime::Quirks) -> String {

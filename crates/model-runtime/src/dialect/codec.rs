@@ -1,4 +1,5 @@
 use indexmap::IndexMap;
+use serde::Serialize;
 use serde_json::value::RawValue;
 use thermidor_types::ModelCard;
 
@@ -103,12 +104,17 @@ pub(super) fn mapper(dialect: Dialect, quirks: &Quirks) -> Box<dyn Mapper> {
 
 /// `body` with the fields of `extra`: a field that is there already is replaced in its place. Everything else
 /// keeps its bytes.
-fn merged(body: &[u8], extra: &str) -> Result<Vec<u8>, Unencodable> {
+pub(crate) fn merged(body: &[u8], extra: &str) -> Result<Vec<u8>, Unencodable> {
     let json = |error: serde_json::Error| Unencodable::Json(error.to_string());
     let mut fields: IndexMap<&str, &RawValue> = serde_json::from_slice(body).map_err(json)?;
     let extra: IndexMap<&str, &RawValue> = serde_json::from_str(extra).map_err(|_| Unencodable::Extra)?;
     fields.extend(extra);
     serde_json::to_vec(&fields).map_err(json)
+}
+
+/// `body` as JSON.
+pub(crate) fn written(body: &impl Serialize) -> Result<Vec<u8>, Unencodable> {
+    serde_json::to_vec(body).map_err(|error| Unencodable::Json(error.to_string()))
 }
 
 #[cfg(test)]

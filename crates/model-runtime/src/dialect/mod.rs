@@ -24,5 +24,7 @@ mod transcript;
 
 pub(crate) use billed::Bill;
 pub use codec::{Target, Unencodable, WireRequest, encode};
+pub(crate) use codec::{merged, written};
 pub use decoder::{Close, Decoder};
 pub use fault::{Fault, FaultClass, read_fault};
+pub(crate) use lenient::count;

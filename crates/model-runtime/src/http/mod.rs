@@ -1,14 +1,15 @@
 //! Providers over HTTP: the only place with a socket.
 
 mod answer;
+mod caller;
 mod client;
 mod headers;
 mod key;
 mod model;
 mod timeouts;
 
+pub(crate) use caller::{Ask, Bounds, Caller, Whole};
 pub(crate) use client::Clients;
-pub(crate) use key::key_header;
+use key::key_header;
 pub use model::HttpModel;
-pub(crate) use model::redacted;
 pub use timeouts::Timeouts;

@@ -189,20 +189,20 @@ impl ChatModel for HttpModel {
 }
 
 /// The host, and the port where it is not the usual one.
-fn place(url: &Url) -> String {
+pub(super) fn place(url: &Url) -> String {
     let host = url.host_str().unwrap_or_default();
     url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
 }
 
 /// The innermost reason in words, such as `: Connection refused (os error 111)`: it tells a server that is not
 /// started from a name that is not known.
-fn root_cause(error: &reqwest::Error) -> String {
+pub(super) fn root_cause(error: &reqwest::Error) -> String {
     let sources = successors(std::error::Error::source(error), |&error| error.source());
     sources.last().map(|cause| format!(": {cause}")).unwrap_or_default()
 }
 
 /// `text` without the key, wherever a provider quotes it.
-pub(crate) fn redacted(text: String, key: Option<&SecretString>) -> String {
+pub(super) fn redacted(text: String, key: Option<&SecretString>) -> String {
     match key.map(ExposeSecret::expose_secret) {
         Some(key) if key.len() >= 4 && text.contains(key) => text.replace(key, "[key]"),
         _ => text,

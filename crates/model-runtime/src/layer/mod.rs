@@ -28,3 +28,4 @@ pub use observed::Observed;
 pub use observer::{CallObserver, CallReport, CallStep};
 pub(crate) use opening::unseen_failure;
 pub use retry::{Chance, Retry, RetryPolicy};
+pub(crate) use retry::{random, retried};

@@ -109,23 +109,41 @@ impl ChatModel for Retry {
     }
 
     async fn stream(&self, request: ChatRequest) -> Result<ChatStream, Error> {
-        let mut spent = Usage::default();
-        let mut attempt = 1;
-        loop {
-            let request = ChatRequest { attempt, ..request.clone() };
-            let told = self.teller.of(self.card(), &request);
-            let error = match self.answer(request).await {
-                Ok(answer) => return Ok(adding(spent, answer)),
-                Err(error) => error,
-            };
-            spent += error.usage();
-            let Some(wait) = self.policy.wait(attempt, &error, (self.chance)()) else {
-                return Err(error.with_usage(spent));
-            };
+        let ask = |attempt| self.answer(ChatRequest { attempt, ..request.clone() });
+        let waiting = |attempt, wait| {
+            let told = self.teller.of(self.card(), &ChatRequest { attempt, ..request.clone() });
             told.tell(CallStep::Waiting(wait));
-            tokio::time::sleep(wait).await;
-            attempt += 1;
-        }
+        };
+        let (answer, spent) = retried(&self.policy, &*self.chance, waiting, ask).await?;
+        Ok(adding(spent, answer))
+    }
+}
+
+/// Does `work` until it succeeds or `policy` allows no further try; tries count from 1, and `waiting` is told of
+/// every wait after one. With the result comes what the tries before it consumed; an error holds that of all.
+pub(crate) async fn retried<T, W>(
+    policy: &RetryPolicy,
+    chance: &(dyn Fn() -> f64 + Send + Sync),
+    waiting: impl Fn(u32, Duration),
+    mut work: impl FnMut(u32) -> W,
+) -> Result<(T, Usage), Error>
+where
+    W: Future<Output = Result<T, Error>>,
+{
+    let mut spent = Usage::default();
+    let mut attempt = 1;
+    loop {
+        let error = match work(attempt).await {
+            Ok(done) => return Ok((done, spent)),
+            Err(error) => error,
+        };
+        spent += error.usage();
+        let Some(wait) = policy.wait(attempt, &error, chance()) else {
+            return Err(error.with_usage(spent));
+        };
+        waiting(attempt, wait);
+        tokio::time::sleep(wait).await;
+        attempt += 1;
     }
 }
 
@@ -146,7 +164,7 @@ impl Retry {
 }
 
 /// Enough chance to spread clients: the standard library seeds each hasher anew.
-fn random() -> f64 {
+pub(crate) fn random() -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "any number from 0 to 1 will do")]
     let fraction = RandomState::new().hash_one(()) as f64 / u64::MAX as f64;
     fraction

@@ -7,6 +7,7 @@ use thermidor_types::{ModelCard, ModelId, Tokens};
 use super::{Quirks, address};
 use crate::listing::ListingForm;
 use crate::schema::SchemaDialect;
+use crate::whole::Services;
 
 /// The window assumed of a model nobody describes, in tokens.
 const DEFAULT_WINDOW: Tokens = Tokens(32_768);
@@ -69,6 +70,9 @@ pub struct Provider {
     /// The form in which it lists its models; that of its dialect when unset.
     #[serde(default)]
     pub listing: Option<ListingForm>,
+    /// What it serves beside chat.
+    #[serde(default)]
+    pub services: Services,
     /// Whether it usually runs on this machine and needs no key.
     #[serde(default)]
     pub local: bool,
@@ -120,6 +124,7 @@ impl Provider {
             evidence: Evidence::Documented,
             schema: SchemaDialect::Full,
             listing: None,
+            services: Services::OPENAI,
             local: true,
             context_window: DEFAULT_WINDOW,
             max_output: None,

@@ -5,6 +5,7 @@ mod discover;
 mod listing;
 mod models;
 mod preview;
+mod siblings;
 mod ways;
 
 pub use builder::ModelRuntimeBuilder;

@@ -195,7 +195,7 @@ impl ModelRuntime {
         })
     }
 
-    fn card_of(&self, id: &ModelId, provider: &Provider) -> (ModelCard, Known) {
+    pub(super) fn card_of(&self, id: &ModelId, provider: &Provider) -> (ModelCard, Known) {
         // An exact bundled card goes before a likeness among the caller's own.
         let exact = |cards: &[ModelCard]| cards.iter().find(|card| card.id == *id).cloned();
         let known = exact(&self.cards).or_else(|| exact(bundled_cards()));

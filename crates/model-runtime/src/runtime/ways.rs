@@ -29,7 +29,7 @@ pub(super) type Access = (Option<String>, Option<SecretString>);
 #[derive(Debug)]
 pub(super) struct Ways {
     pub(super) all: Vec<Way>,
-    turn: Arc<AtomicUsize>,
+    pub(super) turn: Arc<AtomicUsize>,
 }
 
 impl Ways {

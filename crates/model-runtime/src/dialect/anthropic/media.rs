@@ -2,10 +2,7 @@
 
 use thermidor_types::{Media, MediaSource, ModelCard};
 
-use super::{
-    base64,
-    request::{Block, Source},
-};
+use super::request::{Block, Source};
 use crate::{
     Quirk, Quirks,
     dialect::{
@@ -41,7 +38,7 @@ pub(super) fn block<'a>(
         MediaSource::Url(id) if is_file_id(id) => Source::File { file_id: id },
         MediaSource::Url(_) if text || quirks.has(Quirk::InlineMedia) => return note(),
         MediaSource::Url(url) => Source::Url { url },
-        MediaSource::Base64(data) if text => match base64::text(data) {
+        MediaSource::Base64(data) if text => match crate::base64::text(data) {
             Some(data) => Source::Text { media_type: "text/plain", data },
             None => return note(),
         },

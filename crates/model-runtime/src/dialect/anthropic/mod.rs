@@ -1,6 +1,5 @@
 //! The format of Anthropic's `POST /v1/messages`, which some other services and local servers speak too.
 
-mod base64;
 mod blocks;
 mod cache;
 mod encode;

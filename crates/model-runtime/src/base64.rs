@@ -1,6 +1,12 @@
-/// The text that `encoded` (RFC 4648, with or without padding) stands for; `None` if it is no base64, or the bytes
-/// are no UTF-8.
-pub(super) fn text(encoded: &str) -> Option<String> {
+//! Base64 (RFC 4648) as it stands in JSON.
+
+/// The text that `encoded` stands for; `None` if it is no base64, or the bytes are no UTF-8.
+pub(crate) fn text(encoded: &str) -> Option<String> {
+    String::from_utf8(bytes(encoded)?).ok()
+}
+
+/// The bytes that `encoded`, with or without padding, stands for; `None` if it is no base64.
+pub(crate) fn bytes(encoded: &str) -> Option<Vec<u8>> {
     let encoded = encoded.trim_end_matches('=');
     let mut bytes = Vec::with_capacity(encoded.len() / 4 * 3 + 2);
     for group in encoded.as_bytes().chunks(4) {
@@ -17,7 +23,7 @@ pub(super) fn text(encoded: &str) -> Option<String> {
         let bits = bits << (6 * (4 - group.len()));
         bytes.extend_from_slice(&bits.to_be_bytes()[1..=whole]);
     }
-    String::from_utf8(bytes).ok()
+    Some(bytes)
 }
 
 fn value(letter: u8) -> Option<u8> {

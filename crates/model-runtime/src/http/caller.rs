@@ -1,0 +1,187 @@
+use std::sync::Arc;
+
+use bytes::{Bytes, BytesMut};
+use reqwest::{Method, RequestBuilder, Response, Url, header::CONTENT_TYPE};
+use secrecy::{ExposeSecret, SecretString};
+use smol_str::SmolStr;
+use thermidor_types::{FailureKind, ModelId};
+use tokio::time::{Instant, timeout_at};
+
+use super::{
+    Clients, Timeouts, headers, key_header,
+    model::{place, redacted, root_cause},
+};
+use crate::{
+    Error, Provider,
+    dialect::{Fault, read_fault},
+};
+
+/// The longest body of a failed request that is read, in bytes.
+const LONGEST_FAULT: usize = 64 << 10;
+
+/// One way to a provider, for requests that are answered whole: the address, the key, the connections.
+#[derive(Clone, Debug)]
+pub(crate) struct Caller {
+    pub(crate) model: ModelId,
+    pub(crate) provider: Arc<Provider>,
+    pub(crate) key: Option<SecretString>,
+    pub(crate) clients: Arc<Clients>,
+}
+
+/// A request that is answered whole.
+#[derive(Clone, Debug)]
+pub(crate) struct Ask {
+    pub(crate) method: Method,
+    /// The whole address.
+    pub(crate) address: String,
+    /// Headers beside the provider's own and the key.
+    pub(crate) headers: Vec<(String, String)>,
+    /// What is sent; its type is among the headers, JSON when it is not.
+    pub(crate) body: Option<Bytes>,
+}
+
+impl Ask {
+    /// Asks for what is at `address`.
+    pub(crate) fn get(address: String) -> Self {
+        Self { method: Method::GET, address, headers: Vec::new(), body: None }
+    }
+
+    /// Sends `body` to `address`.
+    pub(crate) fn post(address: String, body: impl Into<Bytes>) -> Self {
+        Self { method: Method::POST, address, headers: Vec::new(), body: Some(body.into()) }
+    }
+}
+
+/// How long an answer may take, from what is allowed for streams, and how long it may be.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bounds {
+    pub(crate) times: Timeouts,
+    /// In bytes.
+    pub(crate) longest: usize,
+}
+
+/// An answer, read to its end.
+#[derive(Clone, Debug)]
+pub(crate) struct Whole {
+    pub(crate) request_id: Option<SmolStr>,
+    pub(crate) body: Bytes,
+}
+
+impl Caller {
+    /// A failure of a call; `message` loses the key.
+    pub(crate) fn error(&self, kind: FailureKind, message: impl Into<String>) -> Error {
+        Error::new(kind, self.model.clone(), redacted(message.into(), self.key.as_ref()))
+    }
+
+    /// Sends `ask` and reads the whole answer. A refusal is an error in the provider's words.
+    pub(crate) async fn send(&self, ask: Ask, bounds: Bounds) -> Result<Whole, Error> {
+        let Timeouts { first_event, between_events, total, .. } = bounds.times;
+        let start = Instant::now();
+        let end = start + total;
+        let url: Url = ask.address.parse().map_err(|_| {
+            self.error(FailureKind::Configuration, format!("{:?} is no address", self.provider.base_url))
+        })?;
+        let host = place(&url);
+        let silent = |_| self.error(FailureKind::Timeout, format!("{host} did not answer in time"));
+        let request = self.request(ask, &url)?;
+        let response = timeout_at(end.min(start + first_event), request.send()).await.map_err(silent)?;
+        let mut response = response.map_err(|error| self.broken(&host, error))?;
+        let status = response.status().as_u16();
+        let refused = !response.status().is_success();
+        let mut body = BytesMut::new();
+        loop {
+            let next = timeout_at(end.min(Instant::now() + between_events), response.chunk()).await;
+            match next.map_err(silent).and_then(|read| read.map_err(|error| self.broken(&host, error))) {
+                Ok(Some(bytes)) => body.extend_from_slice(&bytes),
+                Ok(None) => break,
+                Err(_) if refused => break, // the status alone says enough
+                Err(error) => return Err(error),
+            }
+            if refused && body.len() > LONGEST_FAULT {
+                break;
+            }
+            if body.len() > bounds.longest {
+                return Err(self.error(FailureKind::Malformed, format!("{host} sends an answer without end")));
+            }
+        }
+        if refused {
+            return Err(self.refusal(status, &response, &body));
+        }
+        let request_id = headers::request_id(response.headers());
+        let content_type = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+        if content_type.is_some_and(|value| value.starts_with("text/html")) {
+            return Err(self.error(FailureKind::Malformed, "a web page came instead of an answer"));
+        }
+        Ok(Whole { request_id, body: body.freeze() })
+    }
+
+    fn request(&self, ask: Ask, url: &Url) -> Result<RequestBuilder, Error> {
+        let mut request = self.clients.of(url, &self.model)?.request(ask.method, url.clone());
+        for (name, value) in &self.provider.headers {
+            request = request.header(name, value);
+        }
+        let typed = ask.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type"));
+        for (name, value) in &ask.headers {
+            request = request.header(name, value);
+        }
+        if let Some(body) = ask.body {
+            if !typed {
+                request = request.header(CONTENT_TYPE, "application/json");
+            }
+            request = request.body(body);
+        }
+        if let Some(key) = &self.key {
+            let (name, value) = key_header(&self.provider.auth, key.expose_secret()).ok_or_else(|| {
+                self.error(FailureKind::Credentials, "the key holds characters that no header can")
+            })?;
+            request = request.header(name, value);
+        }
+        Ok(request)
+    }
+
+    fn broken(&self, host: &str, error: reqwest::Error) -> Error {
+        let (kind, message) = if error.is_timeout() {
+            (FailureKind::Timeout, format!("{host} did not answer in time"))
+        } else if error.is_builder() {
+            (
+                FailureKind::Configuration,
+                format!("no request could be made from {:?}", self.provider.base_url),
+            )
+        } else if error.is_connect() {
+            (FailureKind::Network, format!("{host} could not be reached{}", root_cause(&error)))
+        } else {
+            (FailureKind::Network, format!("the connection to {host} broke"))
+        };
+        self.error(kind, message).with_source(error.without_url())
+    }
+
+    /// The wait and the request's name in the headers win over those in the body.
+    fn refusal(&self, status: u16, response: &Response, body: &[u8]) -> Error {
+        let mut error = self.fault(&read_fault(Some(status), body)).with_status(status);
+        if let Some(wait) = headers::retry_after(response.headers()) {
+            error = error.with_retry_after(wait);
+        }
+        match headers::request_id(response.headers()) {
+            Some(request_id) => error.with_request_id(request_id),
+            None => error,
+        }
+    }
+
+    /// What the provider said, as an error.
+    pub(crate) fn fault(&self, fault: &Fault) -> Error {
+        let mut error = self.error(fault.kind, fault.message.clone());
+        if let Some(class) = fault.class {
+            error = error.with_class(class);
+        }
+        if let Some(code) = &fault.code {
+            error = error.with_code(redacted(code.to_string(), self.key.as_ref()));
+        }
+        if let Some(wait) = fault.retry_after {
+            error = error.with_retry_after(wait);
+        }
+        match &fault.request_id {
+            Some(request_id) => error.with_request_id(request_id.clone()),
+            None => error,
+        }
+    }
+}
