@@ -30,6 +30,7 @@ mod cost;
 pub mod dialect;
 pub mod embedding;
 mod error;
+mod ext;
 mod forms;
 mod http;
 mod layer;
@@ -50,6 +51,7 @@ pub use chat::{
 pub use cost::{batch_cost, cost};
 pub use dialect::FaultClass;
 pub use error::Error;
+pub use ext::ChatModelExt;
 pub use forms::{ConstrainedTools, StructuredOutput};
 pub use http::{HttpModel, Timeouts};
 #[cfg(feature = "tower")]
@@ -62,3 +64,7 @@ pub use provider::{Auth, Dialect, Evidence, ModelRule, Provider, Quirk, Quirks, 
 pub use rehearsal::{Contract, Language, Material, MaterialKind, Rehearsal};
 pub use runtime::{Known, LocalServer, ModelRuntime, ModelRuntimeBuilder, Preview};
 pub use whole::{Services, Unreadable};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
