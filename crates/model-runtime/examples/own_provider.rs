@@ -7,8 +7,10 @@ use thermidor_types::Message;
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Error> {
     let lab = Provider::new("lab", "http://10.0.0.7:8000/v1");
-    // The same row with another format: a server that speaks Anthropic's.
-    let gate = Provider { dialect: Dialect::AnthropicMessages, ..Provider::new("gate", "http://10.0.0.8") };
+    // A row of another format. Its address is set apart: `new` would give it the path of OpenAI's, `/v1`.
+    let mut gate =
+        Provider { dialect: Dialect::AnthropicMessages, ..Provider::new("gate", "http://10.0.0.8") };
+    gate.base_url = "http://10.0.0.8".into();
     let runtime = ModelRuntime::builder().provider(lab).provider(gate).build()?;
     let request = ChatRequest { messages: vec![Message::user("Hi")], ..ChatRequest::default() };
     println!("{}\n", runtime.preview("lab/qwen3-30b", &request)?);
