@@ -1,5 +1,7 @@
 //! Base64 (RFC 4648) as it stands in JSON.
 
+const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
 /// The text that `encoded` stands for; `None` if it is no base64, or the bytes are no UTF-8.
 pub(crate) fn text(encoded: &str) -> Option<String> {
     String::from_utf8(bytes(encoded)?).ok()
@@ -24,6 +26,20 @@ pub(crate) fn bytes(encoded: &str) -> Option<Vec<u8>> {
         bytes.extend_from_slice(&bits.to_be_bytes()[1..=whole]);
     }
     Some(bytes)
+}
+
+/// `bytes` in letters, with padding.
+pub(crate) fn encoded(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for group in bytes.chunks(3) {
+        let byte = |place: usize| u32::from(group.get(place).copied().unwrap_or_default());
+        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
+        for place in 0..4_usize {
+            let letter = char::from(LETTERS[(bits >> (18 - 6 * place) & 63) as usize]);
+            text.push(if place <= group.len() { letter } else { '=' });
+        }
+    }
+    text
 }
 
 fn value(letter: u8) -> Option<u8> {
@@ -59,6 +75,10 @@ mod tests {
         ];
         for (encoded, expected) in rows {
             assert_eq!(text(encoded).as_deref(), expected, "{encoded}");
+            if let Some(expected) = expected {
+                assert_eq!(super::encoded(expected.as_bytes()), encoded);
+            }
         }
+        assert_eq!(super::encoded(&[0xFF, 0xEF, 0xBE]), "/+++");
     }
 }

@@ -33,6 +33,7 @@ mod error;
 mod ext;
 mod forms;
 mod http;
+pub mod image;
 mod layer;
 pub mod listing;
 mod provider;
@@ -40,6 +41,7 @@ mod rehearsal;
 pub mod repair;
 mod runtime;
 pub mod schema;
+pub mod speech;
 mod sse;
 mod whole;
 

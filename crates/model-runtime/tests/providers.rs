@@ -168,7 +168,12 @@ fn generated_page_of_providers() {
 
 fn beside_chat(row: &Provider) -> String {
     let services = &row.services;
-    let served = [("embeddings", services.embedding.is_some())];
+    let served = [
+        ("embeddings", services.embedding.is_some()),
+        ("images", services.image.is_some()),
+        ("transcription", services.transcription.is_some()),
+        ("speech", services.speech.is_some()),
+    ];
     let served: Vec<_> = served.into_iter().filter(|(_, serves)| *serves).map(|(what, _)| what).collect();
     if served.is_empty() { "–".to_owned() } else { served.join(", ") }
 }

@@ -5,6 +5,8 @@ use std::time::Duration;
 use thermidor_model_runtime::{
     Error, ModelRuntime, Provider, RetryPolicy,
     embedding::{EmbeddingRequest, Embeddings},
+    image::{ImageRequest, ImageSize},
+    speech::{AudioFormat, SpeechRequest, TranscriptDetail, TranscriptionRequest},
 };
 use thermidor_types::{Currency, FailureKind, ModelCard, ModelId, Price, Tokens};
 use tokio::{
@@ -178,4 +180,99 @@ async fn what_cannot_be_embedded_is_not_sent() {
     assert_eq!(wrong("anthropic/claude-sonnet-4-6"), FailureKind::Configuration);
     assert_eq!(wrong("openai/text-embedding-3-small"), FailureKind::Credentials);
     assert_eq!(wrong("nobody/m"), FailureKind::NotFound);
+}
+
+/// Would fail if an image were asked for in another form, or a refused prompt were sent again.
+#[tokio::test]
+async fn an_image_is_asked_for_and_refused() {
+    let made = answer("200 OK", r#"{"data":[{"url":"https://x/a.webp","revised_prompt":"A red disc"}]}"#);
+    let refused = r#"{"error":{"code":"moderation_blocked","message":"Your request was rejected"}}"#;
+    let server = Server::start(vec![made, answer("400 Bad Request", refused)]).await;
+    let model = server.runtime(KEY, None).image("lab/m").expect("served");
+    let size = Some(ImageSize { width: 512, height: 256 });
+    let request = ImageRequest { size, count: Some(1), ..ImageRequest::of("A red circle") };
+    let found = model.generate(request).await.expect("an image");
+    assert_eq!(found.images[0].media.media_type, "image/webp");
+    assert_eq!(found.images[0].revised_prompt.as_deref(), Some("A red disc"));
+    let error = model.generate(ImageRequest::of("something bad")).await.expect_err("refused");
+    assert_eq!(error.kind(), FailureKind::ContentRefused);
+    let asked = server.requests().await;
+    assert!(asked[0].starts_with("POST /v1/images/generations HTTP/1.1\r\n"), "{}", asked[0]);
+    assert!(
+        asked[0].ends_with(r#"{"model":"m","prompt":"A red circle","size":"512x256","n":1}"#),
+        "{}",
+        asked[0]
+    );
+}
+
+/// Would fail if a part of the form were lost, or its head did not name the line between the parts.
+#[tokio::test]
+async fn a_sound_is_sent_as_a_file() {
+    let server = Server::start(vec![answer("200 OK", r#"{"text":"Good morning."}"#)]).await;
+    let request = TranscriptionRequest {
+        language: Some("en".into()),
+        detail: TranscriptDetail::Segments,
+        extra: Some(thermidor_types::Json::parse(r#"{"temperature":0,"language":"de"}"#).expect("JSON")),
+        ..TranscriptionRequest::of("thermidor-0", AudioFormat::Wav)
+    };
+    let model = server.runtime(KEY, None).transcription("lab/m").expect("served");
+    assert_eq!(model.transcribe(request).await.expect("words").text.as_str(), "Good morning.");
+    let asked = server.requests().await.remove(0);
+    let (head, body) = asked.split_once("\r\n\r\n").expect("a body");
+    assert!(head.starts_with("POST /v1/audio/transcriptions HTTP/1.1\r\n"), "{head}");
+    assert!(head.contains("content-type: multipart/form-data; boundary=thermidor-1\r\n"), "{head}");
+    assert_eq!(head.matches("content-type").count(), 1, "{head}");
+    expect_test::expect![[r#"
+        --thermidor-1
+        content-disposition: form-data; name="model"
+
+        m
+        --thermidor-1
+        content-disposition: form-data; name="response_format"
+
+        verbose_json
+        --thermidor-1
+        content-disposition: form-data; name="timestamp_granularities[]"
+
+        segment
+        --thermidor-1
+        content-disposition: form-data; name="language"
+
+        de
+        --thermidor-1
+        content-disposition: form-data; name="temperature"
+
+        0
+        --thermidor-1
+        content-disposition: form-data; name="file"; filename="audio.wav"
+        content-type: audio/wav
+
+        thermidor-0
+        --thermidor-1--
+    "#]]
+    .assert_eq(&body.replace('\r', ""));
+}
+
+/// Would fail if words that came in place of a sound were played, or a sound were taken for words.
+#[tokio::test]
+async fn speech_is_bytes() {
+    let sound =
+        "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type: audio/mpeg\r\ncontent-length: 3\r\n\r\nID3";
+    let words = answer("200 OK", r#"{"error":{"message":"no such voice","code":"model_not_found"}}"#);
+    let server = Server::start(vec![sound.to_owned(), words]).await;
+    let runtime = server.runtime(KEY, None);
+    let model = runtime.speech("lab/m").expect("served");
+    let spoken = model.speak(SpeechRequest::of("Good morning.", "alloy")).await.expect("a sound");
+    assert_eq!((spoken.media_type.as_str(), &spoken.audio[..]), ("audio/mpeg", &b"ID3"[..]));
+    let error = model.speak(SpeechRequest::of("Good morning.", "nobody")).await.expect_err("failed inside");
+    assert_eq!((error.message(), error.code()), ("no such voice", Some("model_not_found")));
+    let error = model.speak(SpeechRequest::of("Good morning.", "")).await.expect_err("no voice");
+    assert_eq!(error.kind(), FailureKind::InvalidRequest);
+    let asked = server.requests().await;
+    assert!(
+        asked[0]
+            .ends_with(r#"{"model":"m","input":"Good morning.","voice":"alloy","response_format":"mp3"}"#),
+        "{}",
+        asked[0]
+    );
 }

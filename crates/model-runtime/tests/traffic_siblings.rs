@@ -1,4 +1,4 @@
-//! Recorded traffic that is no chat: embeddings and lists of models. The rest is named.
+//! Recorded traffic that is no chat: embeddings, images, sounds and lists of models. The rest is named.
 
 mod support;
 
@@ -12,8 +12,11 @@ use thermidor_model_runtime::{
     Provider, bundled_providers,
     dialect::{Target, Unencodable, WireRequest, read_fault},
     embedding::{self, EmbeddingPurpose, EmbeddingRequest},
+    image::{self, ImageRequest, ImageSize},
     listing,
+    speech::{self, AudioFormat, TranscriptionRequest},
 };
+use thermidor_types::{Json, MediaSource};
 
 #[derive(Deserialize)]
 struct Exchange {
@@ -32,6 +35,8 @@ enum Kind {
     Chat,
     Listing,
     Embedding,
+    Image,
+    Sound,
     Other,
 }
 
@@ -48,6 +53,10 @@ impl Exchange {
             Kind::Listing
         } else if ends(&["/embeddings", "/v1/embed", ":batchEmbedContents"]) {
             Kind::Embedding
+        } else if ends(&["/images/generations", "/image/generate"]) {
+            Kind::Image
+        } else if ends(&["/audio/transcriptions"]) {
+            Kind::Sound
         } else {
             Kind::Other
         }
@@ -106,6 +115,102 @@ fn embedding_request(asked: &Value) -> EmbeddingRequest {
         }),
         extra: None,
     }
+}
+
+fn image_request(asked: &Value) -> ImageRequest {
+    let mut extra = asked.as_object().expect("an object").clone();
+    let mut take = |name: &str| extra.remove(name).unwrap_or_default();
+    for known in ["model", "response_format"] {
+        drop(take(known));
+    }
+    let number = |value: &Value| value.as_u64().map(|number| u32::try_from(number).expect("small"));
+    let sides = take("size").as_str().map(|size| {
+        let (width, height) = size.split_once('x').expect("two sides");
+        (width.parse().expect("pixels"), height.parse().expect("pixels"))
+    });
+    let sides = sides.or(number(&take("width")).zip(number(&take("height"))));
+    let sides = sides.or(match (take("aspect_ratio").as_str(), take("resolution").as_str()) {
+        (Some("4:3"), Some("2k")) => Some((2_048, 1_536)),
+        (None, None) => None,
+        other => panic!("{other:?} is new"),
+    });
+    let (prompt, seed) = (take("prompt"), take("seed").as_u64());
+    // What one provider alone knows.
+    if let Some(format) = asked.get("response_format").filter(|_| asked.get("aspect_ratio").is_none()) {
+        extra.insert("response_format".to_owned(), format.clone());
+    }
+    ImageRequest {
+        prompt: prompt.as_str().expect("words").into(),
+        size: sides.map(|(width, height)| ImageSize { width, height }),
+        count: None,
+        seed,
+        extra: Some(Json::of(&extra).expect("JSON")),
+    }
+}
+
+/// Every recorded image is one, inline, of the type that was told, with the bill of those who send one.
+#[test]
+fn recorded_images_are_read() {
+    let rows = of(Kind::Image);
+    let read = |exchange: &Exchange| {
+        let made = image::read(exchange.row(), exchange.response.as_bytes()).expect(&exchange.case);
+        let [picture] = made.images.as_slice() else { panic!("{}", exchange.case) };
+        assert_eq!(picture.media.source, MediaSource::Base64("aGVsbG8=".into()), "{}", exchange.case);
+        let (usage, media) = (&made.usage, &picture.media.media_type);
+        let cost = usage.cost.map(|cost| cost.to_string()).unwrap_or_default();
+        format!("{} {media} {} in {} out {cost:?}\n", exchange.case, usage.input, usage.output)
+    };
+    let images = rows.iter().filter(|exchange| exchange.status == 200).map(read).collect::<String>();
+    expect![[r#"
+        openai/image_params_matrix/additional_params_output_format_reaches_the_api#0 image/jpeg 14 in 272 out ""
+        openai/image_params_matrix/allowlisted_model_still_generates#0 image/png 14 in 272 out ""
+        venice/image_generation/image_generation_smoke#0 image/webp 0 in 0 out ""
+        xai/image_generation/image_generation_smoke#0 image/png 0 in 0 out "0.07 USD"
+    "#]].assert_eq(&images);
+}
+
+fn sound_request(asked: &Value) -> TranscriptionRequest {
+    let sound = asked["input_audio"]["data"].as_str().expect("base64");
+    assert_eq!(asked["input_audio"]["format"], "mp3");
+    TranscriptionRequest::of(bytes(sound), AudioFormat::Mp3)
+}
+
+/// Base64, read with no help of the crate.
+fn bytes(encoded: &str) -> Vec<u8> {
+    let letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let (mut bits, mut held, mut bytes) = (0_u32, 0, Vec::new());
+    for letter in encoded.trim_end_matches('=').chars() {
+        bits = bits << 6 | u32::try_from(letters.find(letter).expect("a letter")).expect("small");
+        held += 6;
+        if held >= 8 {
+            held -= 8;
+            bytes.push(u8::try_from(bits >> held & 0xFF).expect("a byte"));
+        }
+    }
+    bytes
+}
+
+/// What was heard, and what it took, in tokens, in time or in money.
+#[test]
+fn recorded_transcripts_are_read() {
+    let rows = of(Kind::Sound);
+    let read = |exchange: &Exchange| {
+        let heard = speech::read_transcript(exchange.row(), exchange.response.as_bytes());
+        let heard = heard.expect(&exchange.case);
+        assert_eq!(exchange.answered()["text"], heard.text.as_str(), "{}", exchange.case);
+        let (usage, time) = (&heard.usage, heard.duration);
+        let cost = usage.cost.map(|cost| cost.to_string()).unwrap_or_default();
+        format!("{} {} in {} out {time:?} {cost:?}\n", exchange.case, usage.input, usage.output)
+    };
+    let heard = rows.iter().filter(|exchange| exchange.status == 200).map(read).collect::<String>();
+    expect![[r#"
+        openai/transcription_usage_matrix/completions_client_reports_token_usage#0 54 in 16 out None ""
+        openai/transcription_usage_matrix/gpt_4o_mini_transcribe_reports_token_usage#0 54 in 16 out None ""
+        openai/transcription_usage_matrix/gpt_4o_transcribe_reports_token_usage#0 54 in 16 out None ""
+        openai/transcription_usage_matrix/whisper_reports_duration_usage#0 0 in 0 out Some(6s) ""
+        openrouter/transcription/transcription_smoke#0 0 in 0 out Some(6s) "0.0006 USD"
+    "#]]
+    .assert_eq(&heard);
 }
 
 /// The vectors of an answer, read with no help of the crate, in the order of the texts.
@@ -167,7 +272,7 @@ fn recorded_refusals_are_classified() {
         let code = fault.code.unwrap_or_default();
         format!("{} {} {:?} {code:?}\n", exchange.case, exchange.status, fault.kind)
     };
-    let kinds = [Kind::Listing, Kind::Embedding];
+    let kinds = [Kind::Listing, Kind::Embedding, Kind::Image, Kind::Sound];
     let mut rows = all();
     rows.retain(|exchange| exchange.status != 200 && kinds.contains(&exchange.kind()));
     expect![[r#"
@@ -178,6 +283,11 @@ fn recorded_refusals_are_classified() {
         openai/embedding_matrix/error_preserves_provider_body#0 404 NotFound "model_not_found"
         openai/error_identity_edge/embeddings_error_preserves_status_and_body#0 404 NotFound "model_not_found"
         openai/error_identity_edge/model_listing_auth_failure_keeps_api_error_context#0 401 Credentials "invalid_api_key"
+        openai/image_params_matrix/additional_params_override_model#0 400 NotFound "invalid_value"
+        openai/image_params_matrix/additional_params_override_size#0 400 InvalidRequest "invalid_value"
+        openai/image_params_matrix/response_format_is_rejected_before_the_model_is_looked_at#0 400 InvalidRequest "unknown_parameter"
+        openai/image_params_matrix/unlisted_dated_snapshot_reaches_its_own_validation#0 400 InvalidRequest "invalid_value"
+        openai/transcription_usage_matrix/rejected_request_surfaces_the_provider_body#0 400 InvalidRequest "invalid_request_error"
     "#]].assert_eq(&rows.iter().map(refused).collect::<String>());
 }
 
@@ -207,6 +317,8 @@ fn written(exchange: &Exchange) -> Written {
     let target = Target { card: &card, provider: row };
     match exchange.kind() {
         Kind::Embedding => embedding::encode(&embedding_request(&exchange.asked()), target),
+        Kind::Image => image::encode(&image_request(&exchange.asked()), target),
+        Kind::Sound => speech::encode_transcription(&sound_request(&exchange.asked()), target),
         Kind::Chat | Kind::Listing | Kind::Other => panic!("{} has another test", exchange.case),
     }
 }
@@ -222,16 +334,17 @@ const REASONS: &[Reason] = &[Reason {
 fn recorded_requests_are_written_alike() {
     let mut report = Report::new(Rules { defaults: &[], reasons: REASONS });
     for exchange in all() {
-        if exchange.kind() != Kind::Embedding {
+        let body = exchange.request.as_deref().unwrap_or_default();
+        // The recordings hold no forms with files in them.
+        if !matches!(exchange.kind(), Kind::Embedding | Kind::Image | Kind::Sound) || body.is_empty() {
             continue;
         }
         let wire = written(&exchange);
         if let Ok(wire) = &wire {
             assert!(exchange.path.ends_with(&wire.path), "{}: {}", exchange.case, wire.path);
         }
-        let body = wire.as_ref().map(|wire| wire.body.as_slice()).map_err(ToString::to_string);
-        let recorded = exchange.request.as_deref().expect("a body");
-        report.compare(&exchange.provider, &exchange.case, recorded, body);
+        let ours = wire.as_ref().map(|wire| wire.body.as_slice()).map_err(ToString::to_string);
+        report.compare(&exchange.provider, &exchange.case, body, ours);
     }
     report.finish();
 }

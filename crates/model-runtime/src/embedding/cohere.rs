@@ -1,3 +1,5 @@
+//! Cohere's `POST /v1/embed`.
+
 use serde::{Deserialize, Serialize};
 use thermidor_types::{Measure, Text, Tokens, Usage};
 

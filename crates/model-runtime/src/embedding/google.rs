@@ -1,3 +1,5 @@
+//! Google's `POST /v1beta/models/{model}:batchEmbedContents`.
+
 use serde::{Deserialize, Serialize};
 
 use super::{EmbeddingPurpose, EmbeddingRequest, Embeddings};

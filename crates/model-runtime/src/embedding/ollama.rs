@@ -1,3 +1,5 @@
+//! Ollama's `POST /api/embed`.
+
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 use thermidor_types::{Measure, Text, Tokens, Usage};

@@ -1,3 +1,5 @@
+//! `OpenAI`'s `POST /embeddings`, and what other servers make of it.
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Number, value::RawValue};
 use smol_str::SmolStr;

@@ -63,6 +63,7 @@ pub(crate) struct Bounds {
 /// An answer, read to its end.
 #[derive(Clone, Debug)]
 pub(crate) struct Whole {
+    pub(crate) content_type: Option<SmolStr>,
     pub(crate) request_id: Option<SmolStr>,
     pub(crate) body: Bytes,
 }
@@ -109,10 +110,11 @@ impl Caller {
         }
         let request_id = headers::request_id(response.headers());
         let content_type = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
-        if content_type.is_some_and(|value| value.starts_with("text/html")) {
+        let content_type = content_type.map(SmolStr::from);
+        if content_type.as_ref().is_some_and(|value| value.starts_with("text/html")) {
             return Err(self.error(FailureKind::Malformed, "a web page came instead of an answer"));
         }
-        Ok(Whole { request_id, body: body.freeze() })
+        Ok(Whole { content_type, request_id, body: body.freeze() })
     }
 
     fn request(&self, ask: Ask, url: &Url) -> Result<RequestBuilder, Error> {

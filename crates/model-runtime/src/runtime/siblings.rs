@@ -8,6 +8,8 @@ use crate::{
     Error, Services,
     embedding::{EmbeddingModel, HttpEmbedding},
     http::Caller,
+    image::{HttpImage, ImageModel},
+    speech::{HttpSpeech, HttpTranscription, SpeechModel, TranscriptionModel},
     whole::Calls,
 };
 
@@ -21,6 +23,31 @@ impl ModelRuntime {
     pub fn embedding(&self, name: &str) -> Result<Arc<dyn EmbeddingModel>, Error> {
         let calls = self.calls(name, "embeddings", |services| services.embedding.is_some())?;
         Ok(Arc::new(HttpEmbedding(calls)))
+    }
+
+    /// The image model called `name`. Otherwise as [`ModelRuntime::embedding`].
+    ///
+    /// # Errors
+    /// As [`ModelRuntime::embedding`], for a provider that makes no images.
+    pub fn image(&self, name: &str) -> Result<Arc<dyn ImageModel>, Error> {
+        Ok(Arc::new(HttpImage(self.calls(name, "images", |services| services.image.is_some())?)))
+    }
+
+    /// The model called `name` that writes down what is spoken. Otherwise as [`ModelRuntime::embedding`].
+    ///
+    /// # Errors
+    /// As [`ModelRuntime::embedding`], for a provider that writes nothing down.
+    pub fn transcription(&self, name: &str) -> Result<Arc<dyn TranscriptionModel>, Error> {
+        let calls = self.calls(name, "transcription", |services| services.transcription.is_some())?;
+        Ok(Arc::new(HttpTranscription(calls)))
+    }
+
+    /// The model called `name` that speaks. Otherwise as [`ModelRuntime::embedding`].
+    ///
+    /// # Errors
+    /// As [`ModelRuntime::embedding`], for a provider that does not speak.
+    pub fn speech(&self, name: &str) -> Result<Arc<dyn SpeechModel>, Error> {
+        Ok(Arc::new(HttpSpeech(self.calls(name, "speech", |services| services.speech.is_some())?)))
     }
 
     /// The ways to a model that does not chat.

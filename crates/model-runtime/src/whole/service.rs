@@ -1,6 +1,11 @@
 use serde::{Deserialize, Serialize};
 
-use crate::{Provider, embedding::EmbeddingForm};
+use crate::{
+    Provider,
+    embedding::EmbeddingForm,
+    image::ImageForm,
+    speech::{SpeechForm, TranscriptionForm},
+};
 
 /// What a provider serves beside chat, and in which wire forms. What is unset is not served.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -12,11 +17,26 @@ pub struct Services {
     /// The most texts it takes in one request, where that is not what its form usually allows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub embedding_batch: Option<usize>,
+    /// Words to images.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub image: Option<ImageForm>,
+    /// Speech to words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transcription: Option<TranscriptionForm>,
+    /// Words to speech.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub speech: Option<SpeechForm>,
 }
 
 impl Services {
     /// All that servers in `OpenAI`'s likeness may serve. Whether one does, it says itself when it is asked.
-    pub const OPENAI: Self = Self { embedding: Some(EmbeddingForm::Openai), embedding_batch: None };
+    pub const OPENAI: Self = Self {
+        embedding: Some(EmbeddingForm::Openai),
+        embedding_batch: None,
+        image: Some(ImageForm::Openai),
+        transcription: Some(TranscriptionForm::Openai),
+        speech: Some(SpeechForm::Openai),
+    };
 }
 
 /// The path of an endpoint such as `/embeddings`, which stands where a row's own path has the one of chat.
