@@ -5,7 +5,7 @@ use thermidor_types::{
 };
 
 use super::{
-    blocks::Unanswered,
+    blocks::{Unanswered, kind},
     cache::End,
     media,
     request::{Block, Role, Source, Turn},
@@ -143,12 +143,15 @@ impl<'a> Turns<'a> {
             }
         }
         blocks.append(&mut calls);
-        let speaks = blocks.iter().any(|block| match block {
-            Block::Text { text, .. } => !text.trim().is_empty(),
-            Block::Thinking { .. } => false,
-            _ => true,
-        });
-        if !speaks {
+        // The API refuses an answer that ends in thoughts: that one broke off before it said more.
+        let thoughts = |block: &Block<'_>| match block {
+            Block::Thinking { .. } => true,
+            Block::Native(item) => kind(item).as_deref() == Some("redacted_thinking"),
+            _ => false,
+        };
+        blocks.retain(|block| !matches!(block, Block::Text { text, .. } if text.trim().is_empty()));
+        while blocks.pop_if(|block| thoughts(block)).is_some() {}
+        if blocks.is_empty() {
             return Ok(()); // nothing but thoughts, or nothing at all
         }
         if self.fill == Fill::BlankThought

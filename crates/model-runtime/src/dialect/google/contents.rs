@@ -49,7 +49,8 @@ impl<'a> Contents<'a> {
                 self.turn(Role::User, parts);
             }
             Message::User(message) => {
-                let parts = message.content.iter().map(|content| self.content(content));
+                let said = message.content.iter().filter(|content| !is_empty(content));
+                let parts = said.map(|content| self.content(content));
                 let parts = parts.collect::<Result<_, _>>()?;
                 self.turn(Role::User, parts);
             }
@@ -197,6 +198,11 @@ fn call(exchange: &Exchange, own: bool) -> Result<Part<'_>, Unencodable> {
         thought_signature: call.signature.as_deref().filter(|_| own),
         ..Part::default()
     })
+}
+
+/// Words of nothing: a part without any is refused.
+fn is_empty(content: &Content) -> bool {
+    matches!(content, Content::Text(text) if text.is_empty())
 }
 
 fn response(exchange: &Exchange) -> Response<'_> {

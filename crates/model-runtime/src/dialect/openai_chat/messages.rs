@@ -81,6 +81,7 @@ impl<'a> Entries<'a> {
                 if !self.waiting.is_empty() {
                     let mut pieces = std::mem::take(&mut self.waiting);
                     match content {
+                        Words::Plain(text) if text.is_empty() => {}
                         Words::Plain(text) => pieces.push(Piece::text(text)),
                         Words::Parts(parts) => pieces.extend(parts),
                     }
@@ -112,7 +113,10 @@ impl<'a> Entries<'a> {
             Content::Media(media) => shown.reads(media),
         });
         if has_media {
-            let pieces = content.iter().map(|content| match content {
+            // Some servers refuse a piece of text without any.
+            let said =
+                content.iter().filter(|content| !matches!(content, Content::Text(text) if text.is_empty()));
+            let pieces = said.map(|content| match content {
                 Content::Text(text) => Ok(Piece::text(text.as_str())),
                 Content::Media(media) => shown.piece(media),
             });
