@@ -125,7 +125,9 @@ impl Calls {
         if let Some(id) = id {
             let slot = *self.by_id.get(id)?;
             let known = &self.slots[slot];
-            return (!other_name(known) && known.round != self.round).then_some(slot);
+            // More of a call that was named in this list already has no name of its own.
+            let another = other_name(known) || (name.is_some() && known.round == self.round);
+            return (!another).then_some(slot);
         }
         if name.is_some() { None } else { self.slots.len().checked_sub(1) }
     }

@@ -201,6 +201,8 @@ impl Transcript {
     /// The assembled answer. Absent arguments of a finished one are `{}`; broken and cut ones stay as they came.
     pub(super) fn message(&mut self, usage: Usage, ending: Ending) -> AssistantMessage {
         let pieces = std::mem::take(&mut self.pieces);
+        // Arguments that no call could be found for may be those that a call lacks.
+        let lost = self.calls.nameless() > 0;
         let parts = pieces.into_iter().map(|piece| match piece {
             Piece::Text(text) => Part::text(text),
             Piece::Reasoning { text, signature } => Part::Reasoning(Reasoning {
@@ -210,7 +212,7 @@ impl Transcript {
             }),
             Piece::Call { slot, place } => {
                 let slot = self.calls.slot(slot);
-                let absent = ending == Ending::Finished && slot.arguments.trim().is_empty();
+                let absent = !lost && ending == Ending::Finished && slot.arguments.trim().is_empty();
                 let arguments = if absent { "{}" } else { &slot.arguments };
                 let id = format_smolstr!("{}.{place}", self.call_prefix);
                 let call = ToolCall {

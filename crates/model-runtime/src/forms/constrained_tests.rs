@@ -6,7 +6,7 @@ use thermidor_types::{
 };
 
 use super::stage::{NOTHING, SCHEMA, TOOLS, asked, check, outcome, text, with_schema, with_tools};
-use crate::{ChatRequest, StreamEnding, ToolChoice};
+use crate::{ChatEvent, ChatRequest, StreamEnding, ToolChoice};
 
 #[test]
 fn tools_become_a_union() {
@@ -357,4 +357,17 @@ fn what_must_be_called_must_be_offered() {
 fn models_that_can_do_it_are_left_alone() {
     let (seen, _) = outcome(TOOLS, with_tools(), text(&["x"], StreamEnding::Finished));
     assert_eq!(seen, with_tools());
+}
+
+/// Would fail if a tool ran with `{}` because its arguments were left out as they could not be read.
+#[test]
+fn arguments_without_a_value_are_not_absent_ones() {
+    let calls = |answer: &str| {
+        let (_, events) = outcome(SCHEMA, with_tools(), text(&[answer], StreamEnding::Finished));
+        events.iter().filter(|event| matches!(event, ChatEvent::Call { .. })).count()
+    };
+    assert_eq!(calls(r#"{"tool":"now"}"#), 1);
+    for broken in [r#"{"tool":"now","arguments":}"#, r#"{"tool":"add","arguments":{"a":}}"#] {
+        assert_eq!(calls(broken), 0, "{broken}");
+    }
 }

@@ -2,7 +2,7 @@ use indexmap::IndexMap;
 use serde_json::value::RawValue;
 use smol_str::SmolStr;
 
-use crate::repair::{Edit, repair};
+use crate::repair::{Edit, EditKind, repair};
 
 /// What the text of an answer in the form of a union says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,10 +25,12 @@ pub(super) fn decode(text: &str) -> (Said, Vec<Edit>) {
         Ok(items) => items,
         Err(_) => serde_json::from_str(repaired.value.as_str()).into_iter().collect(),
     };
+    // Arguments that were begun and not given are broken, not absent.
+    let valueless = || repaired.edits.iter().any(|edit| edit.kind == EditKind::Valueless);
     let said = if items.iter().any(is_call) {
         let calls: Option<Vec<_>> = items.iter().map(|item| call(item)).collect();
         match calls {
-            Some(calls) if !repaired.was_cut() => Said::Calls(calls),
+            Some(calls) if !repaired.was_cut() && !valueless() => Said::Calls(calls),
             Some(_) | None => Said::Broken,
         }
     } else {

@@ -1,6 +1,9 @@
 use std::sync::OnceLock;
 
-use reqwest::{Client, Url};
+use reqwest::{
+    Client, Url,
+    redirect::{Attempt, Policy},
+};
 use thermidor_types::{FailureKind, ModelId};
 
 use super::Timeouts;
@@ -17,7 +20,7 @@ pub(crate) struct Clients {
 
 impl Clients {
     pub(crate) fn new(timeouts: Timeouts) -> Self {
-        Self { timeouts, remote: OnceLock::new(), loopback: OnceLock::new() }
+        Self { timeouts: timeouts.bounded(), remote: OnceLock::new(), loopback: OnceLock::new() }
     }
 
     pub(crate) fn timeouts(&self) -> Timeouts {
@@ -34,6 +37,11 @@ impl Clients {
         let builder = Client::builder()
             .connect_timeout(self.timeouts.connect)
             .tcp_nodelay(true)
+            .redirect(Policy::custom(
+                |attempt| {
+                    if stays(&attempt) { attempt.follow() } else { attempt.stop() }
+                },
+            ))
             .no_gzip()
             .user_agent(concat!("thermidor/", env!("CARGO_PKG_VERSION")));
         // Reading the machine's certificates takes longer than many a local run: unencrypted needs none.
@@ -44,6 +52,20 @@ impl Clients {
         })?;
         Ok(pool.get_or_init(|| client).clone())
     }
+}
+
+/// So many redirects are followed.
+const MOST_REDIRECTS: usize = 5;
+
+/// Whether a redirect stays where the key belongs. Keys travel in headers of many names, of which the client drops
+/// only `authorization` on the way to another host: no other place is ever asked.
+fn stays(attempt: &Attempt<'_>) -> bool {
+    let (url, asked) = (attempt.url(), attempt.previous());
+    asked.len() <= MOST_REDIRECTS
+        && asked.first().is_some_and(|first| {
+            let safer = first.scheme() == "http" && url.scheme() == "https" && first.host() == url.host();
+            first.origin() == url.origin() || safer
+        })
 }
 
 /// Whether `url` names this machine.

@@ -14,6 +14,19 @@ pub struct Timeouts {
     pub total: Duration,
 }
 
+impl Timeouts {
+    /// None longer than a year: that is for ever, and a clock has no place for every [`Duration`].
+    pub(crate) fn bounded(self) -> Self {
+        let bounded = |time: Duration| time.min(Duration::from_hours(24 * 365));
+        Self {
+            connect: bounded(self.connect),
+            first_event: bounded(self.first_event),
+            between_events: bounded(self.between_events),
+            total: bounded(self.total),
+        }
+    }
+}
+
 impl Default for Timeouts {
     /// 10 seconds, 5 minutes, 2 minutes, 1 hour.
     fn default() -> Self {

@@ -92,12 +92,20 @@ enum State {
     HalfOpen { span: Duration },
 }
 
+/// Nobody waits longer; a clock has no place for every [`Duration`].
+pub(super) const FOR_EVER: Duration = Duration::from_hours(24 * 365);
+
 /// The wait named to calls beside a probe, whose end nobody knows.
 const BESIDE_A_PROBE: Duration = Duration::from_secs(1);
 
 impl Circuit {
     pub(crate) fn new(policy: BreakerPolicy) -> Self {
-        Self { policy, state: State::Closed { failures: 0 }, era: 0 }
+        let longest_open = policy.longest_open.min(FOR_EVER);
+        Self {
+            policy: BreakerPolicy { longest_open, ..policy },
+            state: State::Closed { failures: 0 },
+            era: 0,
+        }
     }
 
     pub(crate) fn state(&self) -> BreakerState {

@@ -15,6 +15,7 @@ use tokio::{
 
 use super::{
     bucket::Bucket,
+    circuit::FOR_EVER,
     metering::estimated_input,
     observer::{CallObserver, CallStep, Teller},
 };
@@ -77,7 +78,7 @@ impl Limiter {
 
     /// Waits for a turn. `Err` when that would take too long: how long it would take, as far as that is known.
     async fn turn(self: &Arc<Self>, estimate: Tokens) -> Result<Turn, Option<Duration>> {
-        let deadline = self.limits.longest_wait.map(|longest| Instant::now() + longest);
+        let deadline = self.limits.longest_wait.map(|longest| Instant::now() + longest.min(FOR_EVER));
         let queue = async {
             let head = self.head.acquire().await;
             let running = match &self.running {

@@ -18,7 +18,9 @@ pub(super) async fn open(mut stream: ChatStream) -> Opening {
     let mut held = Vec::new();
     while let Some(event) = stream.next().await {
         let seen = match event {
-            ChatEvent::Ended(end) if is_empty(&end.message) => return Opening::Unseen(held, end),
+            ChatEvent::Ended(end) if is_empty(&end.message) || unseen_failure(&end).is_some() => {
+                return Opening::Unseen(held, end);
+            }
             ChatEvent::Text(ref text) | ChatEvent::Reasoning(ref text) => !is_blank(text),
             ChatEvent::Call { .. } | ChatEvent::Media(_) | ChatEvent::Ended(_) => true,
         };
@@ -32,11 +34,18 @@ pub(super) async fn open(mut stream: ChatStream) -> Opening {
 
 /// Whether a message holds nothing anybody could see or use.
 fn is_empty(message: &AssistantMessage) -> bool {
+    is_unseen(message) && !message.parts.iter().any(|part| matches!(part, Part::Native(_)))
+}
+
+/// Whether a message holds nothing that was to be seen. An item of the provider's own is of use in an answer that
+/// ended; of one that broke it is no reason to keep nothing else.
+fn is_unseen(message: &AssistantMessage) -> bool {
     message.citations.is_empty()
         && message.parts.iter().all(|part| match part {
             Part::Text(text) => is_blank(text),
             Part::Reasoning(reasoning) => is_blank(&reasoning.text),
-            Part::Exchange(_) | Part::Media(_) | Part::Native(_) => false,
+            Part::Native(_) => true,
+            Part::Exchange(_) | Part::Media(_) => false,
         })
 }
 
@@ -47,7 +56,7 @@ fn is_blank(text: &str) -> bool {
 /// The failure of an answer nobody saw a word of.
 pub(crate) fn unseen_failure(end: &StreamEnd) -> Option<&Failure> {
     match &end.ending {
-        StreamEnding::CutOff(failure) | StreamEnding::Failed(failure) if is_empty(&end.message) => {
+        StreamEnding::CutOff(failure) | StreamEnding::Failed(failure) if is_unseen(&end.message) => {
             Some(failure)
         }
         StreamEnding::CutOff(_) | StreamEnding::Failed(_) | StreamEnding::Finished | StreamEnding::Length => {

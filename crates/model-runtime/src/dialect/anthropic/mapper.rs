@@ -53,6 +53,9 @@ impl Mapper for EventMapper {
             "message_delta" => {
                 if let Some(Ok(delta)) = event.delta.map(RawValue::get).map(serde_json::from_str::<Delta<'_>>)
                 {
+                    if string(delta.stop_reason).is_some() {
+                        self.stop(None, answer); // a model that is done has no block on its way
+                    }
                     stop_reason(delta.stop_reason, answer);
                 }
                 self.usage(event.usage, answer);
