@@ -72,7 +72,8 @@ fn providers(settings: &Settings) -> Result<Vec<Provider>, Trouble> {
                 row
             }
             (None, Some(base_url)) => {
-                own.push(Provider::new(name.as_str(), base_url.as_str()));
+                let format = wanted.format.unwrap_or_default();
+                own.push(Provider::speaking(name.as_str(), base_url.as_str(), format));
                 own.last_mut().ok_or_else(|| in_settings(settings, "no room"))?
             }
             (None, None) => {

@@ -104,7 +104,9 @@ mod tests {
         check("modle = \"a/b\"", expect![[r#"config.toml:1:1: unknown key "modle"; did you mean "model"?"#]]);
         check(
             "team = \"x\"\n[providers.lab]\nadress = \"y\"",
-            expect![[r#"config.toml:3:1: unknown key "adress"; there are base_url, format, path, key_env, key_header, quirks, default_model, context_window, max_output"#]],
+            expect![[
+                r#"config.toml:3:1: unknown key "adress"; there are base_url, format, path, key_env, key_header, quirks, default_model, context_window, max_output"#
+            ]],
         );
         check("model = 5", expect!["config.toml:1:9: invalid type: integer `5`, expected a string"]);
         check("model = \"", expect!["config.toml:1:10: invalid basic string, expected `\"`"]);

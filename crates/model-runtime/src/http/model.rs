@@ -48,7 +48,7 @@ impl HttpModel {
     fn request(&self, request: &ChatRequest) -> Result<RequestBuilder, Error> {
         let wire = dialect::encode(request, Target { card: &self.card, provider: &self.provider })
             .map_err(|error| self.error(FailureKind::InvalidRequest, error.to_string()))?;
-        let address = format!("{}{}", self.provider.base_url.trim_end_matches('/'), wire.path);
+        let address = self.provider.url(&wire.path);
         let url: Url = address.parse().map_err(|_| {
             self.error(FailureKind::Configuration, format!("{:?} is no address", self.provider.base_url))
         })?;

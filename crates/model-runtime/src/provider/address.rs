@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use reqwest::Url;
 
-use super::{Auth, Provider, Quirk, Quirks};
+use smol_str::SmolStr;
+
+use super::{Auth, Dialect, Provider, Quirk, Quirks};
 
 /// Paths that people paste together with the address.
 const ENDPOINTS: [&str; 5] = ["/chat/completions", "/responses", "/v1/messages", "/api/chat", "/models"];
@@ -37,6 +39,35 @@ pub(crate) fn is_azure(address: &str) -> bool {
 }
 
 impl Provider {
+    /// A service of the caller's own that speaks `dialect`, without a key unless one is given.
+    ///
+    /// As [`Provider::new`], but an address without a path stays without: only OpenAI's formats have their
+    /// version in it.
+    ///
+    /// ```
+    /// use thermidor_model_runtime::{Dialect, Provider};
+    ///
+    /// let home = Provider::speaking("home", "http://127.0.0.1:8080/", Dialect::AnthropicMessages);
+    /// assert_eq!(home.base_url, "http://127.0.0.1:8080");
+    /// ```
+    pub fn speaking(name: impl Into<SmolStr>, base_url: impl Into<String>, dialect: Dialect) -> Self {
+        let (name, base_url) = (name.into(), base_url.into());
+        match dialect {
+            Dialect::OpenaiChat | Dialect::OpenaiResponses => Self { dialect, ..Self::new(name, base_url) },
+            Dialect::AnthropicMessages | Dialect::GoogleGenerate | Dialect::OllamaChat => {
+                Self { dialect, ..Self::plain(name, tidy(&base_url, "")) }
+            }
+        }
+    }
+
+    /// The whole address of `path` here. A version that ends the base and begins the path is written once.
+    pub(crate) fn url(&self, path: &str) -> String {
+        let base = self.base_url.trim_end_matches('/');
+        let version = path.split('/').nth(1).filter(|segment| !segment.is_empty());
+        let base = version.and_then(|version| base.strip_suffix(version)?.strip_suffix('/')).unwrap_or(base);
+        format!("{base}{path}")
+    }
+
     /// Azure `OpenAI` at `endpoint`: the resource's name or its address. Models are named by their deployments.
     ///
     /// With an `api-version` in the address (`…/?api-version=2024-10-21`) each deployment has a path of its own
@@ -103,6 +134,21 @@ mod tests {
         check("https://host/api/paas/v4//", "https://host/api/paas/v4");
         check("https://host/v1/models", "https://host/v1");
         check("nonsense", "nonsense");
+    }
+
+    /// Would fail if `/v1/v1/messages` were asked for, whichever way the address was written.
+    #[test]
+    fn versions_are_written_once() {
+        let check = |address: &str, dialect, path: &str, expected: &str| {
+            let row = Provider::speaking("home", address, dialect);
+            assert_eq!(row.url(path), expected, "{address}");
+        };
+        check("http://h", Dialect::OpenaiChat, "/chat/completions", "http://h/v1/chat/completions");
+        for address in ["http://h", "http://h/", "http://h/v1", "http://h/v1/messages"] {
+            check(address, Dialect::AnthropicMessages, "/v1/messages", "http://h/v1/messages");
+        }
+        check("http://h/v1beta", Dialect::GoogleGenerate, "/v1beta/models/m:x", "http://h/v1beta/models/m:x");
+        check("http://h", Dialect::OllamaChat, "/api/chat", "http://h/api/chat");
     }
 
     #[test]

@@ -136,8 +136,10 @@ impl Provider {
         let id = ModelId::new(self.name.clone(), model);
         let mut card =
             ModelCard { max_output: self.max_output, ..ModelCard::unknown(id, self.context_window) };
-        // Servers of one's own hold any model to a schema; whether a model elsewhere takes one is not known.
-        card.abilities.structured_output = self.local;
+        // Servers of one's own hold any model to a schema, in these formats; llama.cpp passes it over in the others.
+        // Whether a model elsewhere takes one is not known.
+        card.abilities.structured_output =
+            self.local && matches!(self.dialect, Dialect::OpenaiChat | Dialect::OllamaChat);
         card
     }
 

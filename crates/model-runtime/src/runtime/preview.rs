@@ -65,11 +65,8 @@ impl ModelRuntime {
                 Auth::Header(name) => (name.to_string(), MASK.to_owned()),
             });
         }
+        let url = provider.url(&wire.path);
         headers.extend(provider.headers.into_iter().chain(wire.headers));
-        Ok(Preview {
-            url: format!("{}{}", provider.base_url.trim_end_matches('/'), wire.path),
-            headers,
-            body: String::from_utf8_lossy(&wire.body).into_owned(),
-        })
+        Ok(Preview { url, headers, body: String::from_utf8_lossy(&wire.body).into_owned() })
     }
 }
