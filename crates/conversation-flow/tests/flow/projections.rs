@@ -1,10 +1,10 @@
 //! What a person sees and what a model reads.
 
 use expect_test::expect;
-use thermidor_conversation_flow::{Conversation, NodeId, Row, Scope};
+use thermidor_conversation_flow::{Command, Conversation, NodeId, Row, Scope};
 use thermidor_types::{AssistantMessage, Message, Origin, Part, Reasoning};
 
-use crate::script::{check, check_scope, read, run};
+use crate::script::{check, check_scope, read, run, shown};
 
 /// Tool calls stand with their results in the answer they belong to, over all its steps.
 #[test]
@@ -369,7 +369,7 @@ fn messages_go_through_unchanged() {
         let after = talk.tip(&Scope::Main).expect("main is there");
         let id = NodeId::from(format!("n{at}"));
         let body = message.clone().into();
-        talk.execute(thermidor_conversation_flow::Command::Append { id, after, body }).expect("ids are new");
+        talk.execute(Command::Append { id, after, body }).expect("ids are new");
     }
     let json = serde_json::to_string(&talk.rows()).expect("rows are written");
     let rows: Vec<Row> = serde_json::from_str(&json).expect("rows are read");
@@ -432,4 +432,30 @@ fn a_stretch_of_a_lane_is_compressed() {
             r1: dug
         "]],
     );
+}
+
+/// What is chosen in a thread moves nobody on the main path.
+#[test]
+fn a_choice_in_a_thread_stays_there() {
+    let talk = run(&format!("{THREADS}\n regen a1b a1 bot other\n select t2"));
+    assert_eq!(read(&talk, &Scope::Main), "u1: one\na1b: other\n");
+    assert!(read(&talk, &Scope::Thread("aside".into())).ends_with("t1: why?\nt2: therefore\n"));
+}
+
+/// The same member in another turn of the group gives another answer.
+#[test]
+fn turns_are_answers_of_their_own() {
+    let mut talk = Conversation::new();
+    for (id, turn) in [("a1", 1), ("a2", 1), ("b1", 2)] {
+        let origin = Origin { turn: Some(turn), ..Origin::member("bot") };
+        let message = Message::Assistant(AssistantMessage { origin, ..AssistantMessage::default() });
+        let after = talk.tip(&Scope::Main).expect("main is there");
+        let command = Command::Append { id: id.into(), after, body: message.into() };
+        talk.execute(command).expect("ids are new");
+    }
+    expect![[r"
+        answer of bot: a1 + a2
+        answer of bot: b1
+    "]]
+    .assert_eq(&shown(&talk, &Scope::Main));
 }
