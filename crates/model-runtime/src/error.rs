@@ -27,6 +27,7 @@ struct Details {
     retry_after: Option<Duration>,
     usage: Usage,
     sent: bool,
+    everywhere: bool,
     #[source]
     source: Option<Source>,
 }
@@ -57,6 +58,7 @@ impl Error {
             retry_after: None,
             usage: Usage::default(),
             sent: true,
+            everywhere: false,
             source: None,
         }))
     }
@@ -117,6 +119,13 @@ impl Error {
         self
     }
 
+    /// Marks a failure that would be the same at every other place.
+    #[must_use]
+    pub(crate) fn everywhere(mut self) -> Self {
+        self.0.everywhere = true;
+        self
+    }
+
     /// The closed kind, to branch on.
     pub fn kind(&self) -> FailureKind {
         self.0.kind
@@ -173,7 +182,8 @@ impl Error {
     /// The kind answers ([`FailureKind::failover`]) unless the failure says more: what one deployment cannot do,
     /// fetch or hold, another may.
     pub fn failover(&self) -> bool {
-        self.kind().failover() || self.0.class.is_some_and(FaultClass::differs_by_place)
+        !self.0.everywhere
+            && (self.kind().failover() || self.0.class.is_some_and(FaultClass::differs_by_place))
     }
 
     /// The failure as data, for events.

@@ -25,6 +25,7 @@
 
 mod base64;
 mod cards;
+mod cassette;
 mod chat;
 mod cost;
 pub mod dialect;
@@ -46,6 +47,7 @@ mod sse;
 mod whole;
 
 pub use cards::{CardFault, bundled_cards, check_card};
+pub use cassette::Cassette;
 pub use chat::{
     CacheLifetime, CacheMarks, ChatEvent, ChatModel, ChatRequest, ChatStream, PromptCache, ReasoningEffort,
     ResponseSchema, StreamEnd, StreamEnding, ToolChoice, UnknownShape,

@@ -8,12 +8,11 @@ use std::{
 use bytes::Bytes;
 use futures_core::{Stream, stream::BoxStream};
 use futures_util::StreamExt;
-use reqwest::Response;
 use secrecy::SecretString;
 use thermidor_types::{Ending, Failure, FailureKind, Tokens};
 use tokio::time::{Instant, Sleep, sleep_until};
 
-use super::{Timeouts, model::redacted};
+use super::{Timeouts, WireError, model::redacted};
 use crate::{
     ChatEvent, StreamEnding,
     dialect::{Close, Decoder, Fault},
@@ -38,7 +37,7 @@ const MOST_BYTES_PER_TOKEN: u64 = 16;
 /// It reads what is there before it yields, so that a burst of small chunks is one event. Dropping it
 /// closes the connection.
 pub(super) struct Answer {
-    body: BoxStream<'static, Result<Bytes, reqwest::Error>>,
+    body: BoxStream<'static, Result<Bytes, WireError>>,
     decoder: Decoder,
     ready: VecDeque<ChatEvent>,
     ended: bool,
@@ -58,7 +57,7 @@ struct Times {
 
 impl Answer {
     pub(super) fn new(
-        response: Response,
+        body: BoxStream<'static, Result<Bytes, WireError>>,
         decoder: Decoder,
         allowed: Timeouts,
         start: Instant,
@@ -67,7 +66,6 @@ impl Answer {
     ) -> Self {
         let alarm = Box::pin(sleep_until(start + allowed.first_event.min(allowed.total)));
         let times = Times { allowed, start, last: None, alarm };
-        let body = response.bytes_stream().boxed();
         let left = most.map(|most| most.0.saturating_mul(MOST_BYTES_PER_TOKEN));
         Self { body, decoder, ready: VecDeque::new(), ended: false, left, key, times }
     }
@@ -92,8 +90,7 @@ impl Answer {
                 }
                 Poll::Ready(Some(Err(error))) => {
                     tracing::debug!(%error, "the connection broke inside an answer");
-                    let kind = if error.is_timeout() { FailureKind::Timeout } else { FailureKind::Network };
-                    return Some(Close::Broken(Failure::new(kind, "the connection broke inside the answer")));
+                    return Some(Close::Broken(error.inside()));
                 }
                 Poll::Ready(None) => return Some(Close::EndOfStream),
             }

@@ -1,15 +1,15 @@
 use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
-use reqwest::{Method, RequestBuilder, Response, Url, header::CONTENT_TYPE};
-use secrecy::{ExposeSecret, SecretString};
+use reqwest::{Method, Url, header::CONTENT_TYPE};
+use secrecy::SecretString;
 use smol_str::SmolStr;
 use thermidor_types::{FailureKind, ModelId};
 use tokio::time::{Instant, timeout_at};
 
 use super::{
-    Clients, Timeouts, headers, key_header,
-    model::{place, redacted, root_cause},
+    Broken, Timeouts, Transport, WireAnswer, WireCall, WireError, headers,
+    model::{place, redacted},
 };
 use crate::{
     Error, Provider,
@@ -25,7 +25,7 @@ pub(crate) struct Caller {
     pub(crate) model: ModelId,
     pub(crate) provider: Arc<Provider>,
     pub(crate) key: Option<SecretString>,
-    pub(crate) clients: Arc<Clients>,
+    pub(crate) transport: Arc<dyn Transport>,
 }
 
 /// A request that is answered whole.
@@ -84,14 +84,13 @@ impl Caller {
         })?;
         let host = place(&url);
         let silent = |_| self.error(FailureKind::Timeout, format!("{host} did not answer in time"));
-        let request = self.request(ask, &url)?;
-        let response = timeout_at(end.min(start + first_event), request.send()).await.map_err(silent)?;
-        let mut response = response.map_err(|error| self.broken(&host, error))?;
-        let status = response.status().as_u16();
-        let refused = !response.status().is_success();
+        let sent = self.transport.send(self.call(ask, url)?);
+        let answer = timeout_at(end.min(start + first_event), sent).await.map_err(silent)?;
+        let mut answer = answer.map_err(|error| self.broken(&host, error))?;
+        let refused = !answer.is_success();
         let mut body = BytesMut::new();
         loop {
-            let next = timeout_at(end.min(Instant::now() + between_events), response.chunk()).await;
+            let next = timeout_at(end.min(Instant::now() + between_events), answer.chunk()).await;
             match next.map_err(silent).and_then(|read| read.map_err(|error| self.broken(&host, error))) {
                 Ok(Some(bytes)) => body.extend_from_slice(&bytes),
                 Ok(None) => break,
@@ -106,10 +105,10 @@ impl Caller {
             }
         }
         if refused {
-            return Err(self.refusal(status, &response, &body));
+            return Err(self.refusal(&answer, &body));
         }
-        let request_id = headers::request_id(response.headers());
-        let content_type = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+        let request_id = headers::request_id(&answer.headers);
+        let content_type = answer.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
         let content_type = content_type.map(SmolStr::from);
         if content_type.as_ref().is_some_and(|value| value.starts_with("text/html")) {
             return Err(self.error(FailureKind::Malformed, "a web page came instead of an answer"));
@@ -117,53 +116,53 @@ impl Caller {
         Ok(Whole { content_type, request_id, body: body.freeze() })
     }
 
-    fn request(&self, ask: Ask, url: &Url) -> Result<RequestBuilder, Error> {
-        let mut request = self.clients.of(url, &self.model)?.request(ask.method, url.clone());
+    fn call(&self, ask: Ask, url: Url) -> Result<WireCall, Error> {
+        let mut call = WireCall::new(ask.method, url, self.model.clone());
         for (name, value) in &self.provider.headers {
-            request = request.header(name, value);
+            call = call.header(name, value);
         }
         let typed = ask.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type"));
         for (name, value) in &ask.headers {
-            request = request.header(name, value);
+            call = call.header(name, value);
         }
         if let Some(body) = ask.body {
             if !typed {
-                request = request.header(CONTENT_TYPE, "application/json");
+                call = call.header("content-type", "application/json");
             }
-            request = request.body(body);
+            call.body = body;
         }
-        if let Some(key) = &self.key {
-            let (name, value) = key_header(&self.provider.auth, key.expose_secret()).ok_or_else(|| {
-                self.error(FailureKind::Credentials, "the key holds characters that no header can")
-            })?;
-            request = request.header(name, value);
-        }
-        Ok(request)
+        let Some(key) = &self.key else { return Ok(call) };
+        call.authorised(&self.provider.auth, key).ok_or_else(|| {
+            self.error(FailureKind::Credentials, "the key holds characters that no header can")
+        })
     }
 
-    fn broken(&self, host: &str, error: reqwest::Error) -> Error {
-        let (kind, message) = if error.is_timeout() {
-            (FailureKind::Timeout, format!("{host} did not answer in time"))
-        } else if error.is_builder() {
-            (
+    fn broken(&self, host: &str, error: WireError) -> Error {
+        let error = match error {
+            WireError::Own(error) => return error,
+            other => other.without_url(),
+        };
+        let (kind, message) = match error.broken() {
+            Broken::Late => (FailureKind::Timeout, format!("{host} did not answer in time")),
+            Broken::Unwritable => (
                 FailureKind::Configuration,
                 format!("no request could be made from {:?}", self.provider.base_url),
-            )
-        } else if error.is_connect() {
-            (FailureKind::Network, format!("{host} could not be reached{}", root_cause(&error)))
-        } else {
-            (FailureKind::Network, format!("the connection to {host} broke"))
+            ),
+            Broken::Unreachable => {
+                (FailureKind::Network, format!("{host} could not be reached{}", error.root_cause()))
+            }
+            Broken::Broke => (FailureKind::Network, format!("the connection to {host} broke")),
         };
-        self.error(kind, message).with_source(error.without_url())
+        self.error(kind, message).with_source(error)
     }
 
     /// The wait and the request's name in the headers win over those in the body.
-    fn refusal(&self, status: u16, response: &Response, body: &[u8]) -> Error {
-        let mut error = self.fault(&read_fault(Some(status), body)).with_status(status);
-        if let Some(wait) = headers::retry_after(response.headers()) {
+    fn refusal(&self, answer: &WireAnswer, body: &[u8]) -> Error {
+        let mut error = self.fault(&read_fault(Some(answer.status), body)).with_status(answer.status);
+        if let Some(wait) = headers::retry_after(&answer.headers) {
             error = error.with_retry_after(wait);
         }
-        match headers::request_id(response.headers()) {
+        match headers::request_id(&answer.headers) {
             Some(request_id) => error.with_request_id(request_id),
             None => error,
         }

@@ -23,12 +23,12 @@ impl Clients {
         Self { timeouts: timeouts.bounded(), remote: OnceLock::new(), loopback: OnceLock::new() }
     }
 
-    pub(crate) fn timeouts(&self) -> Timeouts {
+    pub(super) fn allowed(&self) -> Timeouts {
         self.timeouts
     }
 
     /// The pool for `url`, on behalf of `model`.
-    pub(crate) fn of(&self, url: &Url, model: &ModelId) -> Result<Client, Error> {
+    pub(super) fn of(&self, url: &Url, model: &ModelId) -> Result<Client, Error> {
         let direct = url.scheme() == "http" && is_loopback(url);
         let pool = if direct { &self.loopback } else { &self.remote };
         if let Some(client) = pool.get() {

@@ -1,16 +1,16 @@
-use std::{future::Future, iter::successors, sync::Arc};
+use std::{future::Future, sync::Arc};
 
 use async_trait::async_trait;
 use futures_util::{StreamExt, stream};
 use reqwest::{
-    RequestBuilder, Response, Url,
-    header::{ACCEPT, CONTENT_TYPE, HeaderValue},
+    Method, Url,
+    header::{CONTENT_TYPE, HeaderValue},
 };
 use secrecy::{ExposeSecret, SecretString};
 use thermidor_types::{FailureKind, ModelCard};
 use tokio::time::{Instant, timeout_at};
 
-use super::{Clients, answer::Answer, headers, key_header};
+use super::{Broken, Transport, WireAnswer, WireCall, WireError, answer::Answer, headers};
 use crate::{
     ChatEvent, ChatModel, ChatRequest, ChatStream, Error, Provider,
     dialect::{self, Decoder, Fault, Target},
@@ -28,7 +28,7 @@ pub struct HttpModel {
     card: ModelCard,
     provider: Arc<Provider>,
     key: Option<SecretString>,
-    clients: Arc<Clients>,
+    transport: Arc<dyn Transport>,
 }
 
 impl HttpModel {
@@ -36,49 +36,42 @@ impl HttpModel {
         card: ModelCard,
         provider: Arc<Provider>,
         key: Option<SecretString>,
-        clients: Arc<Clients>,
+        transport: Arc<dyn Transport>,
     ) -> Self {
-        Self { card, provider, key, clients }
+        Self { card, provider, key, transport }
     }
 
     fn error(&self, kind: FailureKind, message: impl Into<String>) -> Error {
         Error::new(kind, self.card.id.clone(), redacted(message.into(), self.key.as_ref()))
     }
 
-    fn request(&self, request: &ChatRequest) -> Result<RequestBuilder, Error> {
+    fn call(&self, request: &ChatRequest) -> Result<WireCall, Error> {
         let wire = dialect::encode(request, Target { card: &self.card, provider: &self.provider })
             .map_err(|error| self.error(FailureKind::InvalidRequest, error.to_string()))?;
         let address = self.provider.url(&wire.path);
         let url: Url = address.parse().map_err(|_| {
             self.error(FailureKind::Configuration, format!("{:?} is no address", self.provider.base_url))
         })?;
-        let client = self.clients.of(&url, &self.card.id)?;
-        let mut builder = client
-            .post(url)
-            .header(CONTENT_TYPE, "application/json")
-            .header(ACCEPT, "text/event-stream, application/json")
-            .body(wire.body);
+        let mut call = WireCall::new(Method::POST, url, self.card.id.clone())
+            .header("content-type", "application/json")
+            .header("accept", "text/event-stream, application/json");
+        call.body = wire.body.into();
         for (name, value) in
             self.provider.headers.iter().chain(wire.headers.iter().map(|(name, value)| (name, value)))
         {
-            builder = builder.header(name, value);
+            call = call.header(name, value);
         }
         if let Some(key) = &self.key {
-            builder = self.authorised(builder, key)?;
+            call = call.authorised(&self.provider.auth, key).ok_or_else(|| {
+                self.error(FailureKind::Credentials, "the key holds characters that no header can")
+            })?;
         }
         if let Some(key) = &request.idempotency_key
-            && let Ok(value) = HeaderValue::from_str(key)
+            && HeaderValue::from_str(key).is_ok()
         {
-            builder = builder.header("idempotency-key", value);
+            call = call.header("idempotency-key", key);
         }
-        Ok(builder)
-    }
-
-    fn authorised(&self, builder: RequestBuilder, key: &SecretString) -> Result<RequestBuilder, Error> {
-        let (name, value) = key_header(&self.provider.auth, key.expose_secret()).ok_or_else(|| {
-            self.error(FailureKind::Credentials, "the key holds characters that no header can")
-        })?;
-        Ok(builder.header(name, value))
+        Ok(call)
     }
 
     async fn in_time<T>(&self, until: Instant, work: impl Future<Output = T> + Send) -> Result<T, Error> {
@@ -86,30 +79,32 @@ impl HttpModel {
         timeout_at(until, work).await.map_err(silent)
     }
 
-    fn not_sent(&self, error: reqwest::Error) -> Error {
-        let host = error.url().map_or_else(|| "the provider".to_owned(), place);
-        let (kind, message) = if error.is_timeout() {
-            (FailureKind::Timeout, format!("{host} could not be reached in time"))
-        } else if error.is_builder() {
-            (
+    fn not_sent(&self, host: &str, error: WireError) -> Error {
+        let error = match error {
+            WireError::Own(error) => return error,
+            other => other.without_url(),
+        };
+        let (kind, message) = match error.broken() {
+            Broken::Late => (FailureKind::Timeout, format!("{host} could not be reached in time")),
+            Broken::Unwritable => (
                 FailureKind::Configuration,
                 format!("no request could be made from {:?}", self.provider.base_url),
-            )
-        } else if error.is_connect() {
-            (FailureKind::Network, format!("{host} could not be reached{}", root_cause(&error)))
-        } else {
-            (FailureKind::Network, format!("the connection to {host} broke"))
+            ),
+            Broken::Unreachable => {
+                (FailureKind::Network, format!("{host} could not be reached{}", error.root_cause()))
+            }
+            Broken::Broke => (FailureKind::Network, format!("the connection to {host} broke")),
         };
-        self.error(kind, message).with_source(error.without_url())
+        self.error(kind, message).with_source(error)
     }
 
-    async fn refused(&self, mut response: Response) -> Error {
-        let status = response.status().as_u16();
+    async fn refused(&self, mut answer: WireAnswer) -> Error {
+        let status = answer.status;
         let (wait, request_id) =
-            (headers::retry_after(response.headers()), headers::request_id(response.headers()));
+            (headers::retry_after(&answer.headers), headers::request_id(&answer.headers));
         let mut body = Vec::new();
         while body.len() < LONGEST_FAULT {
-            match response.chunk().await {
+            match answer.chunk().await {
                 Ok(Some(bytes)) => body.extend_from_slice(&bytes),
                 Ok(None) | Err(_) => break, // the status alone says enough
             }
@@ -151,15 +146,17 @@ impl ChatModel for HttpModel {
     }
 
     async fn stream(&self, request: ChatRequest) -> Result<ChatStream, Error> {
-        let (times, start) = (self.clients.timeouts(), Instant::now());
-        let builder = self.request(&request)?;
+        let (times, start) = (self.transport.timeouts(), Instant::now());
+        let call = self.call(&request)?;
+        let host = place(&call.url);
         let first = start + times.first_event.min(times.total);
-        let response = self.in_time(first, builder.send()).await?.map_err(|error| self.not_sent(error))?;
-        if !response.status().is_success() {
-            return Err(self.in_time(first, self.refused(response)).await?);
+        let sent = self.in_time(first, self.transport.send(call)).await?;
+        let reply = sent.map_err(|error| self.not_sent(&host, error))?;
+        if !reply.is_success() {
+            return Err(self.in_time(first, self.refused(reply)).await?);
         }
-        let request_id = headers::request_id(response.headers());
-        let content_type = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+        let request_id = headers::request_id(&reply.headers);
+        let content_type = reply.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
         if content_type.is_some_and(|value| value.starts_with("text/html")) {
             return Err(self.error(FailureKind::Malformed, "a web page came instead of an answer"));
         }
@@ -170,7 +167,7 @@ impl ChatModel for HttpModel {
             &self.provider.quirks,
         );
         let most = request.max_output;
-        let mut answer = Answer::new(response, decoder, times, start, most, self.key.clone());
+        let mut answer = Answer::new(reply.body, decoder, times, start, most, self.key.clone());
         let event = answer.next().await;
         if let Some(ChatEvent::Ended(end)) = &event
             && let Some(failure) = unseen_failure(end)
@@ -192,13 +189,6 @@ impl ChatModel for HttpModel {
 pub(super) fn place(url: &Url) -> String {
     let host = url.host_str().unwrap_or_default();
     url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
-}
-
-/// The innermost reason in words, such as `: Connection refused (os error 111)`: it tells a server that is not
-/// started from a name that is not known.
-pub(super) fn root_cause(error: &reqwest::Error) -> String {
-    let sources = successors(std::error::Error::source(error), |&error| error.source());
-    sources.last().map(|cause| format!(": {cause}")).unwrap_or_default()
 }
 
 /// `text` without the key, wherever a provider quotes it.

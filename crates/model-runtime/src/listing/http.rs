@@ -8,7 +8,7 @@ use thermidor_types::{FailureKind, ModelId};
 use super::{ListedModel, ListingForm, ModelListing, read, read_details};
 use crate::{
     Error, Provider, Timeouts,
-    http::{Ask, Bounds, Caller, Clients},
+    http::{Ask, Bounds, Caller, Transport},
 };
 
 /// The longest list that is read, in bytes.
@@ -31,11 +31,11 @@ impl HttpListing {
     pub(crate) fn new(
         provider: Arc<Provider>,
         key: Option<SecretString>,
-        clients: Arc<Clients>,
+        transport: Arc<dyn Transport>,
         patience: Duration,
     ) -> Self {
         let model = ModelId::new(provider.name.clone(), "");
-        Self { caller: Caller { model, provider, key, clients }, patience }
+        Self { caller: Caller { model, provider, key, transport }, patience }
     }
 
     /// The answer's body.
@@ -48,7 +48,7 @@ impl HttpListing {
             first_event: self.patience,
             between_events: self.patience,
             total: self.patience,
-            ..self.caller.clients.timeouts()
+            ..self.caller.transport.timeouts()
         };
         Ok(self.caller.send(ask, Bounds { times, longest: LONGEST }).await?.body)
     }

@@ -1,22 +1,26 @@
 use std::{
     collections::HashMap,
+    path::PathBuf,
     sync::{Arc, Mutex},
 };
 
 use reqwest::Url;
 use secrecy::{ExposeSecret, SecretString};
 use smol_str::SmolStr;
-use thermidor_types::{FailureKind, ModelCard, ModelId};
+use thermidor_types::{FailureKind, ModelCard, ModelId, Timestamp};
 
 use super::{
     ModelRuntime,
     ways::{self, Access, Layers, Ways},
 };
 use crate::{
-    BreakerPolicy, CallObserver, ChatModel, Error, Limits, Provider, RetryPolicy, Timeouts, bundled_cards,
-    bundled_providers,
+    BreakerPolicy, CallObserver, Cassette, ChatModel, Error, Limits, Provider, RetryPolicy, Timeouts,
+    bundled_cards, bundled_providers,
     cards::{check_card, find},
+    cassette::Player,
+    cassette::Recorder,
     http::Clients,
+    http::Transport,
     listing::{ListedModel, ModelKind},
 };
 
@@ -37,6 +41,8 @@ pub struct ModelRuntimeBuilder {
     limits: Vec<(SmolStr, Limits)>,
     breaker: Option<BreakerPolicy>,
     fallbacks: Vec<(String, Vec<String>)>,
+    record: Option<(PathBuf, Timestamp)>,
+    replay: Option<PathBuf>,
 }
 
 impl std::fmt::Debug for ModelRuntimeBuilder {
@@ -151,11 +157,47 @@ impl ModelRuntimeBuilder {
         self
     }
 
+    /// Writes every exchange with a provider to the file at `path`, one line of JSON each, for
+    /// [`replay`](Self::replay); `at` is the present moment. What is there already stays.
+    ///
+    /// Keys and headers are not written, and a key is taken out of bodies that quote it; prompts and answers are
+    /// written as they are. An exchange that broke or was stopped is written as far as it came. A file that can no
+    /// longer be written fails the next call. Models of the caller's own have no exchange to record.
+    pub fn record(mut self, path: impl Into<PathBuf>, at: Timestamp) -> Self {
+        self.record = Some((path.into(), at));
+        self
+    }
+
+    /// Answers requests from the file at `path` instead of sending them. Needs no network and no key: every provider
+    /// counts as ready.
+    ///
+    /// A request is answered by a recorded one with the same method, path and body; JSON counts by its meaning, and
+    /// neither the wish for a stream nor the id of a run counts. Equal requests are answered in the order they were
+    /// recorded. One that was not recorded is a [`Configuration`](FailureKind::Configuration) failure that names the
+    /// nearest and where they differ; it is not tried again, nor elsewhere. An answer comes at once and whole, so that
+    /// the pieces of its text are larger than they were.
+    ///
+    /// ```no_run
+    /// use thermidor_model_runtime::{ChatModel, ModelRuntime};
+    /// use thermidor_types::Timestamp;
+    ///
+    /// # fn run(now: Timestamp) -> Result<(), thermidor_model_runtime::Error> {
+    /// let recording = ModelRuntime::builder().key("deepseek", "sk-…").record("talk.jsonl", now).build()?;
+    /// // … later, elsewhere, without the key:
+    /// let replaying = ModelRuntime::builder().replay("talk.jsonl").build()?;
+    /// let model = replaying.model("deepseek/deepseek-chat")?;
+    /// # Ok(()) }
+    /// ```
+    pub fn replay(mut self, path: impl Into<PathBuf>) -> Self {
+        self.replay = Some(path.into());
+        self
+    }
+
     /// The runtime. No connection is opened.
     ///
     /// # Errors
     /// [`Configuration`](FailureKind::Configuration) when a key or an address is given for an unknown provider,
-    /// an address is none, a fallback names no model, or a card's figures cannot be meant (see [`check_card`](crate::check_card)).
+    /// an address is none, a cassette cannot be opened or is to be recorded and replayed at once, a fallback names no model, or a card's figures cannot be meant (see [`check_card`](crate::check_card)).
     pub fn build(self) -> Result<ModelRuntime, Error> {
         let mut providers: Vec<Provider> = self.providers;
         for bundled in bundled_providers() {
@@ -249,7 +291,7 @@ impl ModelRuntimeBuilder {
             },
             ways,
             fallbacks: Vec::new(),
-            clients: Arc::new(Clients::new(self.timeouts)),
+            transport: transport(self.timeouts, self.record, self.replay)?,
         };
         for (first, others) in self.fallbacks {
             let others = others.iter().map(|other| runtime.id(other)).collect::<Result<_, _>>()?;
@@ -257,6 +299,24 @@ impl ModelRuntimeBuilder {
         }
         Ok(runtime)
     }
+}
+
+/// What carries requests: the network, with a recorder where one is wanted, or a recording.
+fn transport(
+    timeouts: Timeouts,
+    record: Option<(PathBuf, Timestamp)>,
+    replay: Option<PathBuf>,
+) -> Result<Arc<dyn Transport>, Error> {
+    let network = || Arc::new(Clients::new(timeouts));
+    Ok(match (record, replay) {
+        (None, None) => network(),
+        (Some((path, at)), None) => Arc::new(Recorder::new(network(), &path, at)?),
+        (None, Some(path)) => Arc::new(Player::new(Cassette::open(path)?, timeouts.bounded())?),
+        (Some(_), Some(_)) => {
+            let message = "a runtime either records or replays: leave one of them out";
+            return Err(Error::new(FailureKind::Configuration, ModelId::new("", ""), message));
+        }
+    })
 }
 
 fn check_address(provider: &SmolStr, base_url: &str) -> Result<(), Error> {

@@ -62,7 +62,7 @@ impl ModelRuntime {
 
     async fn listed(&self, provider: &Arc<Provider>) -> Option<Vec<ListedModel>> {
         let key = self.keys.get(&provider.name).cloned();
-        let listing = HttpListing::new(provider.clone(), key, self.clients.clone(), PATIENCE);
+        let listing = HttpListing::new(provider.clone(), key, self.transport.clone(), PATIENCE);
         timeout(PATIENCE_IN_ALL, listing.list()).await.ok()?.ok()
     }
 }

@@ -31,11 +31,11 @@ impl ModelRuntime {
                 unknown_provider(provider, self.providers.iter().map(|row| row.name.as_str()))
             })?;
         let key = self.keys.get(&row.name).cloned();
-        if key.is_none() && !row.local {
+        if key.is_none() && !row.local && !self.transport.is_replay() {
             let variable = row.key_variables.first().map_or("an API key", |name| name.as_str());
             let message = format!("no key for {}: set {variable}", row.title);
             return Err(Error::new(FailureKind::Credentials, ModelId::new(row.name.clone(), ""), message));
         }
-        Ok(HttpListing::new(row.clone(), key, self.clients.clone(), PATIENCE))
+        Ok(HttpListing::new(row.clone(), key, self.transport.clone(), PATIENCE))
     }
 }

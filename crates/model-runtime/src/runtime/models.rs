@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     ChatModel, ConstrainedTools, Error, HttpModel, Provider, StructuredOutput, bundled_cards, cards,
-    http::Clients,
+    http::Transport,
 };
 
 /// Finds models by name and hands them out ready to call: with timeouts, retry, metering, and whatever limits,
@@ -26,7 +26,7 @@ pub struct ModelRuntime {
     /// The ways to each provider that was given more than its row says.
     pub(super) ways: HashMap<SmolStr, Ways>,
     pub(super) fallbacks: Vec<(ModelId, Vec<ModelId>)>,
-    pub(super) clients: Arc<Clients>,
+    pub(super) transport: Arc<dyn Transport>,
 }
 
 impl std::fmt::Debug for ModelRuntime {
@@ -100,8 +100,8 @@ impl ModelRuntime {
             if let Some(base_url) = &way.base_url {
                 provider.move_to(base_url);
             }
-            let clients = self.clients.clone();
-            let model = HttpModel::new(card.clone(), Arc::new(provider), way.key.clone(), clients);
+            let transport = self.transport.clone();
+            let model = HttpModel::new(card.clone(), Arc::new(provider), way.key.clone(), transport);
             // What a model of the caller's own knows, it knows itself: only what is sent gets another form.
             let model = ConstrainedTools::new(Arc::new(StructuredOutput::new(Arc::new(model))));
             Arc::new(model) as Arc<dyn ChatModel>
@@ -156,10 +156,12 @@ impl ModelRuntime {
         self.providers.iter().map(Arc::as_ref)
     }
 
-    /// Whether a key for `provider` was given, or it needs none.
+    /// Whether a key for `provider` was given, or it needs none: none is needed where a recording answers.
     pub fn is_ready(&self, provider: &Provider) -> bool {
         let ways = || self.ways.get(&provider.name).into_iter().flat_map(|ways| &ways.all);
-        provider.local || ways().any(|way| way.key.is_some() || way.base_url.is_some())
+        provider.local
+            || self.transport.is_replay()
+            || ways().any(|way| way.key.is_some() || way.base_url.is_some())
     }
 
     /// The cards of all models known: registered ones, then the caller's, then the bundled ones.

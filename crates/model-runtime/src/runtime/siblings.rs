@@ -76,8 +76,8 @@ impl ModelRuntime {
             if let Some(base_url) = &way.base_url {
                 provider.move_to(base_url);
             }
-            let (key, clients) = (way.key.clone(), self.clients.clone());
-            Caller { model: id.clone(), provider: Arc::new(provider), key, clients }
+            let (key, transport) = (way.key.clone(), self.transport.clone());
+            Caller { model: id.clone(), provider: Arc::new(provider), key, transport }
         });
         let (card, _) = self.card_of(&id, provider);
         Ok(Calls::new(card, callers.collect(), ways.turn.clone(), self.layers.retry))

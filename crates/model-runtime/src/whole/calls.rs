@@ -109,7 +109,7 @@ impl Calls {
         ask: Ask,
         read: impl Fn(&Whole) -> Result<T, Unreadable>,
     ) -> Result<T, Error> {
-        let bounds = Bounds { times: caller.clients.timeouts(), longest: LONGEST };
+        let bounds = Bounds { times: caller.transport.timeouts(), longest: LONGEST };
         let whole = caller.send(ask, bounds).await?;
         let why = match read(&whole) {
             Ok(answer) => return Ok(answer),
