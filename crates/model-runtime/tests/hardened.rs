@@ -175,3 +175,39 @@ async fn secret_thoughts_are_no_reason_not_to_try_again() {
     let heard: Vec<_> = model.stream(ChatRequest::default()).await.expect("an answer").collect().await;
     assert_eq!(heard, good);
 }
+
+/// Would fail if an event looked through all blocks or items that began before it: twice as many may take twice as
+/// long, not four times.
+#[test]
+fn many_open_items_take_no_longer_each() {
+    let responses = |index: usize| {
+        format!(
+            "data: {{\"type\":\"response.output_item.added\",\"output_index\":{index},\"item\":{{\"type\":\"function_call\",\"id\":\"i{index}\",\"call_id\":\"c{index}\",\"name\":\"x\"}}}}\n\n"
+        )
+    };
+    let messages = |index: usize| {
+        format!(
+            "data: {{\"type\":\"content_block_delta\",\"index\":{index},\"delta\":{{\"type\":\"text_delta\",\"text\":\"x\"}}}}\n\n"
+        )
+    };
+    let time = |dialect, event: &dyn Fn(usize) -> String, count: usize| {
+        let stream: String = (0..count).map(event).collect();
+        (0..3)
+            .map(|_| {
+                let start = tokio::time::Instant::now();
+                let mut decoder = Decoder::new(dialect, ModelId::new("lab", "m"), "p", &Quirks::default());
+                decoder.feed(stream.as_bytes());
+                assert_eq!(decoder.events_read(), count as u64);
+                start.elapsed()
+            })
+            .min()
+            .expect("three tries")
+    };
+    for (dialect, event) in [
+        (Dialect::OpenaiResponses, &responses as &dyn Fn(usize) -> String),
+        (Dialect::AnthropicMessages, &messages),
+    ] {
+        let (few, many) = (time(dialect, event, 2_000), time(dialect, event, 16_000));
+        assert!(many < few * 8 * 4, "{dialect:?}: {few:?} for 2,000 events, {many:?} for 16,000");
+    }
+}

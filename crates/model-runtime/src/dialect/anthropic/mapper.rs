@@ -104,6 +104,8 @@ impl EventMapper {
         let place = self.open.iter().position(|(known, _)| index.is_none_or(|index| index == *known));
         let place = place.or_else(|| {
             let open = Open::implied_by(&kind, answer)?;
+            // Blocks do not overlap: whichever was open has lost its stop.
+            self.stop(None, answer);
             self.open.push((index.unwrap_or_default(), open));
             Some(self.open.len() - 1)
         });

@@ -1,6 +1,6 @@
 //! What of each item was said already: events repeat themselves.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::HashMap};
 
 use serde_json::value::RawValue;
 use smol_str::SmolStr;
@@ -15,15 +15,20 @@ use crate::dialect::{
 
 /// The items of an answer, in the order in which they began.
 #[derive(Debug, Default)]
-pub(super) struct Items(Vec<Spoken>);
+pub(super) struct Items {
+    all: Vec<Spoken>,
+    /// The newest item of each index, and of each id.
+    by_index: HashMap<i64, usize>,
+    by_id: HashMap<SmolStr, usize>,
+    /// The last item began without an id.
+    last_is_nameless: bool,
+}
 
 /// How far one item has come.
 #[derive(Debug, Default)]
 pub(super) struct Spoken {
     /// Its place among all items.
     place: i64,
-    index: Option<i64>,
-    id: Option<SmolStr>,
     parts: Vec<SpokenPart>,
     /// Which form of reasoning speaks; the other one says the same.
     thoughts: Option<Thoughts>,
@@ -52,7 +57,7 @@ pub(super) enum Thoughts {
 
 impl Items {
     pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.all.is_empty()
     }
 
     /// The item that `event` belongs to: by its index; without one by its id, which some servers change between two
@@ -60,12 +65,11 @@ impl Items {
     pub(super) fn of(&mut self, event: &Event<'_>) -> &mut Spoken {
         let (index, id) = (number(event.output_index), string(event.item_id));
         let found = match (index, &id) {
-            (Some(_), _) => self.0.iter().rposition(|item| item.index == index),
-            (None, Some(id)) => self.0.iter().rposition(|item| item.id.as_deref() == Some(id)),
-            (None, None) => self.0.len().checked_sub(1),
+            (None, None) => self.all.len().checked_sub(1),
+            _ => self.known(index, id.as_deref()),
         };
         match found {
-            Some(place) => &mut self.0[place],
+            Some(place) => &mut self.all[place],
             None => self.push(index, id),
         }
     }
@@ -73,12 +77,13 @@ impl Items {
     /// The item that begins with `event`: an index of an item that is done stands for another one.
     pub(super) fn begun(&mut self, event: &Event<'_>, item: &Item<'_>) -> &mut Spoken {
         let (index, id) = (number(event.output_index), string(item.id));
-        let open = |known: &Spoken| {
-            !known.done
-                && if index.is_some() { known.index == index } else { known.id.as_deref() == id.as_deref() }
+        let last = || self.all.len().checked_sub(1).filter(|_| self.last_is_nameless);
+        let known = match (index, &id) {
+            (None, None) => last(),
+            _ => self.known(index, id.as_deref()),
         };
-        match self.0.iter().rposition(open) {
-            Some(place) => &mut self.0[place],
+        match known.filter(|place| !self.all[*place].done) {
+            Some(place) => &mut self.all[place],
             None => self.push(index, id),
         }
     }
@@ -90,22 +95,37 @@ impl Items {
 
     /// The item that ends with `event`.
     pub(super) fn ended(&mut self, event: &Event<'_>, item: &Item<'_>) -> &mut Spoken {
-        let id = string(item.id);
-        let by_id =
-            self.0.iter().rposition(|known| known.id.is_some() && known.id.as_deref() == id.as_deref());
-        match (number(event.output_index), by_id) {
-            (None, Some(place)) => &mut self.0[place],
-            (None, None) if self.0.last().is_none_or(|last| last.done) => self.push(None, id),
+        let (index, id) = (number(event.output_index), string(item.id));
+        let by_id = id.as_deref().and_then(|id| self.known(None, Some(id)));
+        match (index, by_id) {
+            (None, Some(place)) => &mut self.all[place],
+            (None, None) if self.all.last().is_none_or(|last| last.done) => self.push(None, id),
             _ => self.of(event),
         }
     }
 
+    /// The newest item of `index`; without an index, of `id`.
+    fn known(&self, index: Option<i64>, id: Option<&str>) -> Option<usize> {
+        match (index, id) {
+            (Some(index), _) => self.by_index.get(&index).copied(),
+            (None, Some(id)) => self.by_id.get(id).copied(),
+            (None, None) => None,
+        }
+    }
+
     fn push(&mut self, index: Option<i64>, id: Option<Cow<'_, str>>) -> &mut Spoken {
-        let place = i64::try_from(self.0.len()).unwrap_or(i64::MAX);
+        let last = self.all.len();
         let id = id.as_deref().map(SmolStr::new);
-        self.0.push(Spoken { place, index, id, ..Spoken::default() });
-        let last = self.0.len() - 1;
-        &mut self.0[last]
+        if let Some(index) = index {
+            self.by_index.insert(index, last);
+        }
+        if let Some(id) = &id {
+            self.by_id.insert(id.clone(), last);
+        }
+        self.last_is_nameless = id.is_none();
+        let place = i64::try_from(last).unwrap_or(i64::MAX);
+        self.all.push(Spoken { place, ..Spoken::default() });
+        &mut self.all[last]
     }
 }
 
