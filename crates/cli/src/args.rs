@@ -95,12 +95,25 @@ pub(crate) struct Run {
     #[arg(short, long = "file", value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
     /// Show what would run (team, models, limits); call nothing, write nothing
-    #[arg(long, conflicts_with = "json")]
+    #[arg(long, conflicts_with_all = ["json", "record"])]
     pub(crate) dry_run: bool,
     #[command(flatten)]
     pub(crate) limits: Limits,
     #[command(flatten)]
+    pub(crate) tape: Tape,
+    #[command(flatten)]
     pub(crate) show: Show,
+}
+
+/// Where exchanges with providers are written, or read.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct Tape {
+    /// Write every exchange with a model's provider to this file, without keys, for `--replay`
+    #[arg(long, value_name = "FILE", conflicts_with = "replay")]
+    pub(crate) record: Option<PathBuf>,
+    /// Answer every request from a file that `--record` wrote: no network, no key
+    #[arg(long, value_name = "FILE")]
+    pub(crate) replay: Option<PathBuf>,
 }
 
 /// What a run may consume.
@@ -178,6 +191,8 @@ pub(crate) enum Runs {
         #[command(flatten)]
         limits: Limits,
         #[command(flatten)]
+        tape: Tape,
+        #[command(flatten)]
         show: Show,
     },
 }
@@ -210,6 +225,8 @@ pub(crate) enum Models {
     Test {
         /// The model: PROVIDER/MODEL or a provider; without it, the one a run would take
         model: Option<String>,
+        #[command(flatten)]
+        tape: Tape,
     },
 }
 

@@ -10,16 +10,18 @@ use crate::{
     exit::{Exit, Trouble, of_failure},
     providers::{self, Extras},
     settings::{From, Setting, Settings},
+    tape::Take,
 };
 
 /// What a person types for the built-in model.
-const REHEARSAL: &str = "rehearsal";
+pub(crate) const REHEARSAL: &str = "rehearsal";
 
 /// The models of a run.
 #[derive(Debug)]
 pub(crate) struct Chosen {
     pub(crate) runtime: ModelRuntime,
     pub(crate) tries: Tries,
+    pub(crate) take: Take,
     /// For agents for which neither a flag nor the team file names one.
     pub(crate) fallback: ModelId,
     /// Named by a flag for all agents.
@@ -39,8 +41,8 @@ pub(crate) enum Wanted {
     None,
 }
 
-/// Chooses: flags, then (for whom the team file names none) environment and files, then the first key that is
-/// set, then a server on this machine, then the rehearsal model.
+/// Chooses: flags, then (for whom the team file names none) the recording that is replayed, environment and files,
+/// then the first key that is set, then a server on this machine, then the rehearsal model.
 ///
 /// # Errors
 /// `Provider` when a key is missing; `Usage` or `Configuration`, by origin, when there is no such model.
@@ -50,7 +52,10 @@ pub(crate) async fn choose(
     flags: &[String],
     wanted: Wanted,
 ) -> Result<Chosen, Trouble> {
-    let runtime = providers::runtime(settings, extras.clone())?;
+    let recording = matches!(extras.take, Take::Record(_));
+    // Looking for servers on this machine is no part of what is recorded.
+    let looking = if recording { Extras { take: Take::Live, ..extras.clone() } } else { extras.clone() };
+    let runtime = providers::runtime(settings, looking)?;
     let (mut everybody, mut single) = (None, BTreeMap::new());
     for flag in flags {
         match flag.split_once('=') {
@@ -60,20 +65,25 @@ pub(crate) async fn choose(
             _ => everybody = Some((flag.clone(), named(&runtime, flag, &From::Flag).await?)),
         }
     }
-    let tries = extras.tries.clone();
-    let done = |runtime, fallback: ModelId, everybody, why: String| {
-        Ok(Chosen { runtime, tries, fallback, everybody, single, why })
+    let done = |extras: Extras, runtime, fallback: ModelId, everybody, why: String| {
+        let runtime = if recording { providers::runtime(settings, extras.clone())? } else { runtime };
+        let Extras { tries, take, .. } = extras;
+        Ok(Chosen { runtime, tries, take, fallback, everybody, single, why })
     };
     if let Some((flag, id)) = everybody {
-        return done(runtime, id.clone(), Some(id), format!("the command line says -m {flag}"));
+        return done(extras, runtime, id.clone(), Some(id), format!("the command line says -m {flag}"));
     }
     if wanted == Wanted::None {
         let unused = rehearsal_id();
-        return done(runtime, unused, None, "the team file names the models".to_owned());
+        return done(extras, runtime, unused, None, "the team file names the models".to_owned());
+    }
+    if let Some(id) = extras.take.first_model()? {
+        ready(&runtime, &id)?;
+        return done(extras, runtime, id, None, "the recording begins with it".to_owned());
     }
     if let Some(Setting { value, from }) = &settings.model {
         let id = named(&runtime, value, from).await?;
-        return done(runtime, id, None, format!("it is set by the {from}"));
+        return done(extras, runtime, id, None, format!("it is set by the {from}"));
     }
     let keyed = runtime
         .providers()
@@ -82,19 +92,20 @@ pub(crate) async fn choose(
         let id = ModelId::new(provider.name.clone(), provider.default_model.clone().unwrap_or_default());
         let variable = provider.key_variables.iter().find(|name| settings.environment.get(name).is_some());
         let why = format!("{} is set", variable.map_or("a key", |name| name.as_str()));
-        return done(runtime, id, None, why);
+        return done(extras, runtime, id, None, why);
     }
     for server in runtime.discover_local().await {
         if let Some(card) = server.models.first() {
             let (id, why) = (card.id.clone(), format!("a server answers at {}", server.base_url));
             // It told its window: that goes before what is assumed of its models.
-            let runtime = providers::runtime(settings, Extras { cards: server.models, ..extras })?;
-            return done(runtime, id, None, why);
+            let extras = Extras { cards: server.models, ..extras };
+            let runtime = providers::runtime(settings, extras.clone())?;
+            return done(extras, runtime, id, None, why);
         }
     }
     let why = "no key is set and no server answers on this machine".to_owned();
     let id = rehearsal_id();
-    done(runtime, id, None, why)
+    done(extras, runtime, id, None, why)
 }
 
 /// The model that somebody named, ready to be called.

@@ -25,6 +25,7 @@ mod settings;
 mod shelf;
 mod store;
 mod table;
+mod tape;
 mod timeline;
 mod words;
 

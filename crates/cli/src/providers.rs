@@ -8,7 +8,13 @@ use thermidor_model_runtime::{
 };
 use thermidor_types::{ModelCard, Tokens};
 
-use crate::{exit::Trouble, lists::Lists, paced::Paced, settings::Settings};
+use crate::{
+    exit::Trouble,
+    lists::Lists,
+    paced::Paced,
+    settings::{Settings, now},
+    tape::Take,
+};
 
 /// How fast the built-in model writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,6 +35,8 @@ pub(crate) struct Extras {
     pub(crate) cards: Vec<ModelCard>,
     /// Counts the requests of each call.
     pub(crate) tries: Tries,
+    /// Whether exchanges are written down, or answered from a file.
+    pub(crate) take: Take,
 }
 
 /// All models that the settings make usable: bundled and own providers, their keys, the rehearsal model.
@@ -36,7 +44,7 @@ pub(crate) struct Extras {
 /// # Errors
 /// `Configuration` when a provider of the settings cannot be used.
 pub(crate) fn runtime(settings: &Settings, extras: Extras) -> Result<ModelRuntime, Trouble> {
-    let Extras { pace, cards, tries } = extras;
+    let Extras { pace, cards, tries, take } = extras;
     let mut builder = ModelRuntime::builder().observer(Arc::new(tries));
     builder = match pace {
         Pace::Instant => builder.register(Rehearsal::instant()),
@@ -53,7 +61,18 @@ pub(crate) fn runtime(settings: &Settings, extras: Extras) -> Result<ModelRuntim
     let builder = cards.fold(builder, ModelRuntimeBuilder::card);
     let lists = Lists::load(&settings.places)?.used(&rows);
     let builder = lists.fold(builder, |builder, (name, models)| builder.listed(name, models));
-    builder.build().map_err(|error| in_settings(settings, error.message()))
+    let builder = match take {
+        Take::Live => builder,
+        Take::Record(path) => builder.record(path, now()),
+        Take::Replay(path) => builder.replay(path),
+    };
+    builder.build().map_err(|error| {
+        // What the settings can do wrong has to do with a provider; a cassette has with none.
+        if error.model().provider().is_empty() {
+            return Trouble::configuration(error.message());
+        }
+        in_settings(settings, error.message())
+    })
 }
 
 /// The rows of all providers: the user's own first, then the bundled ones as the settings change them.

@@ -9,7 +9,7 @@ use thermidor_step_engine::JournalErrorKind;
 use thermidor_storage::{Access, Leases, Options, SqliteJournal};
 use thermidor_tools::{Calculator, Registry};
 
-use crate::{exit::Trouble, settings::Places};
+use crate::{exit::Trouble, settings::Places, tape::Take};
 
 /// The tools that agents of a team can name.
 ///
@@ -25,7 +25,12 @@ pub(crate) fn tools() -> Result<Registry, Trouble> {
 ///
 /// # Errors
 /// `Configuration` when the data folder cannot be written, or the database is a newer program's.
-pub(crate) fn open(places: &Places, models: ModelRuntime, tries: Tries) -> Result<Runs, Trouble> {
+pub(crate) fn open(
+    places: &Places,
+    models: ModelRuntime,
+    tries: Tries,
+    take: &Take,
+) -> Result<Runs, Trouble> {
     let data = &places.data;
     made(data).map_err(|error| {
         let remedy = "make it writable, or set THERMIDOR_HOME to another folder";
@@ -34,7 +39,10 @@ pub(crate) fn open(places: &Places, models: ModelRuntime, tries: Tries) -> Resul
             data.display()
         ))
     })?;
-    let runs = Runs::builder(models).tries(tries);
+    let mut runs = Runs::builder(models).tries(tries);
+    if let Some(clock) = take.clock()? {
+        runs = runs.prompt_clock(clock);
+    }
     let runs = tools()?.iter().fold(runs, |runs, tool| runs.tool(tool.clone()));
     Ok(runs.sqlite(data)?.build()?)
 }

@@ -65,6 +65,7 @@ pub struct RunsBuilder {
     steps: Vec<Step>,
     supervisors: Supervisors,
     clock: Arc<dyn Clock>,
+    prompt_clock: Option<Arc<dyn Clock>>,
     ids: Arc<dyn Ids>,
     problems: Vec<String>,
 }
@@ -81,6 +82,7 @@ impl Runs {
             steps: Vec::new(),
             supervisors: Supervisors::default(),
             clock: Arc::new(system_clock),
+            prompt_clock: None,
             ids: Arc::new(RandomIds),
             problems: Vec::new(),
         }
@@ -283,6 +285,14 @@ impl RunsBuilder {
         self
     }
 
+    /// Lets prompts name the time of `clock`, while runs are kept by the other one: to repeat what was recorded at
+    /// another time.
+    #[must_use]
+    pub fn prompt_clock(mut self, clock: impl Clock) -> Self {
+        self.prompt_clock = Some(Arc::new(clock));
+        self
+    }
+
     /// Takes fresh ids from `ids` instead of at random.
     #[must_use]
     pub fn ids(mut self, ids: impl Ids) -> Self {
@@ -298,8 +308,11 @@ impl RunsBuilder {
         if !self.problems.is_empty() {
             return Err(Error::configuration(self.problems.join("; ")));
         }
-        let Self { models, tries, journal, leases, tools, steps, supervisors, clock, ids, .. } = self;
-        let mut agents = AgentSetup::new(SharedModels(models), read(clock.clone())).tools(tools.clone());
+        let Self {
+            models, tries, journal, leases, tools, steps, supervisors, clock, prompt_clock, ids, ..
+        } = self;
+        let told = prompt_clock.unwrap_or_else(|| clock.clone());
+        let mut agents = AgentSetup::new(SharedModels(models), read(told)).tools(tools.clone());
         for step in steps {
             agents = agents.step(step);
         }

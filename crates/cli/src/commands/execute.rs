@@ -32,8 +32,8 @@ pub(crate) fn execute(cli: Cli, environment: Environment, screen: Screen) -> Res
         Command::Runs(Runs::Tail { id, json, verbose }) => {
             waiting(tail::tail(&id, json, verbose, &settings, screen))
         }
-        Command::Runs(Runs::Resume { id, limits, show }) => {
-            waiting(resume::resume(&id, limits, &show, &settings, screen))
+        Command::Runs(Runs::Resume { id, limits, tape, show }) => {
+            waiting(resume::resume(&id, limits, &tape, &show, &settings, screen))
         }
         Command::Teams(Teams::Ls) => teams::ls(&settings, screen),
         Command::Teams(Teams::Show { team }) => teams::show(&team, &settings, screen),
@@ -42,7 +42,9 @@ pub(crate) fn execute(cli: Cli, environment: Environment, screen: Screen) -> Res
         Command::Models(Models::Ls { refresh: Some(named) }) => {
             waiting(models::refresh(&named, &settings, screen))
         }
-        Command::Models(Models::Test { model }) => waiting(models::test(model.as_deref(), &settings, screen)),
+        Command::Models(Models::Test { model, tape }) => {
+            waiting(models::test(model.as_deref(), &tape, &settings, screen))
+        }
         Command::Doctor => waiting(doctor::doctor(&settings, screen)),
         Command::Config(Config::Path) => config::path(&settings, screen),
         Command::Config(Config::Show { origin }) => config::show(origin, &settings, screen),

@@ -11,6 +11,7 @@ use thermidor_model_runtime::{
 use thermidor_types::{Currency, FailureKind, Message, ModelId, Money, Price, Text, Tokens};
 
 use crate::{
+    args::Tape,
     choose::{Wanted, choose},
     exit::{Exit, Trouble, of_failure},
     lists::Lists,
@@ -18,6 +19,7 @@ use crate::{
     screen::Screen,
     settings::{Settings, now},
     table::Table,
+    tape::{Begin, Take},
     words,
 };
 
@@ -135,10 +137,17 @@ fn amount(micros: i64, currency: Currency) -> String {
 }
 
 /// Makes one tiny call.
-pub(super) async fn test(named: Option<&str>, settings: &Settings, screen: Screen) -> Result<(), Trouble> {
+pub(super) async fn test(
+    named: Option<&str>,
+    tape: &Tape,
+    settings: &Settings,
+    screen: Screen,
+) -> Result<(), Trouble> {
+    let take = Take::of(tape, Begin::New)?;
     let flags: Vec<String> = named.map(str::to_owned).into_iter().collect();
-    let chosen = choose(settings, Extras::default(), &flags, Wanted::Fallback).await?;
+    let chosen = choose(settings, Extras { take, ..Extras::default() }, &flags, Wanted::Fallback).await?;
     let id = chosen.fallback.clone();
+    chosen.take.holds(&[&id])?;
     screen.note(&format!("Calling {id}, because {} …", chosen.why));
     let failed = |kind: FailureKind, message: &str| {
         let near = chosen.runtime.suggestion(&id).filter(|_| kind == FailureKind::NotFound);

@@ -6,22 +6,24 @@ use thermidor_step_engine::{EndStatus, Fact, NodeId, Record, TreeState};
 
 use super::run::{extras, holds, within};
 use crate::{
-    args::{Limits, Show},
+    args::{Limits, Show, Tape},
     ending,
     exit::Trouble,
     find_run::{find, short},
     follow,
     interrupt::Interrupts,
-    providers,
+    providers::{self, Extras},
     screen::Screen,
     settings::Settings,
     store,
+    tape::{Begin, Take},
 };
 
 /// Goes on with a run where it was, and follows it. One that is done already gives its answer once more.
 pub(super) async fn resume(
     id: &str,
     flags: Limits,
+    tape: &Tape,
     show: &Show,
     settings: &Settings,
     screen: Screen,
@@ -29,10 +31,11 @@ pub(super) async fn resume(
     if !settings.places.database().exists() {
         return Err(Trouble::usage("there are no runs yet"));
     }
-    let extras = extras(screen);
+    let take = Take::of(tape, Begin::OnWith)?;
+    let extras = Extras { take: take.clone(), ..extras(screen) };
     let tries = extras.tries.clone();
-    let models = providers::runtime(settings, extras.clone())?;
-    let runs = store::open(&settings.places, providers::runtime(settings, extras)?, tries)?;
+    let models = providers::runtime(settings, Extras { take: Take::Live, ..extras.clone() })?;
+    let runs = store::open(&settings.places, providers::runtime(settings, extras)?, tries, &take)?;
     let summary = find(&runs, id).await?;
     let run = summary.row.tree;
     let records = runs.engine().records(run, 0).await.map_err(thermidor_runs::Error::from)?;

@@ -22,11 +22,14 @@ use crate::{
     screen::Screen,
     settings::{From, Settings},
     shelf::Shelf,
-    store, words,
+    store,
+    tape::{Begin, Take},
+    words,
 };
 
 /// Resolves everything, then starts the run and follows it. Nothing is started when something is wrong.
 pub(super) async fn run(args: &Run, settings: &Settings, screen: Screen) -> Result<(), Trouble> {
+    let take = Take::of(&args.tape, Begin::New)?;
     let request = request::assemble(&args.prompt, &args.files)?;
     let shelf = Shelf::open(&settings.places);
     let (named, from) = match &args.team {
@@ -34,7 +37,7 @@ pub(super) async fn run(args: &Run, settings: &Settings, screen: Screen) -> Resu
         None => (settings.team.value.as_str(), &settings.team.from),
     };
     let team = shelf.team(named, from)?;
-    let chosen = choose(settings, extras(screen), &args.models, wanted(&team)).await?;
+    let chosen = choose(settings, Extras { take, ..extras(screen) }, &args.models, wanted(&team)).await?;
     let choices = Choices {
         model: chosen.everybody.clone(),
         models: chosen.single.clone(),
@@ -46,6 +49,7 @@ pub(super) async fn run(args: &Run, settings: &Settings, screen: Screen) -> Resu
     for id in models(&group) {
         choose::ready(&chosen.runtime, id)?;
     }
+    chosen.take.holds(&models(&group))?;
     if let Some(limit) = args.limits.max_cost {
         holds(limit, &models(&group), &chosen.runtime)?;
     }
@@ -68,7 +72,7 @@ pub(super) async fn run(args: &Run, settings: &Settings, screen: Screen) -> Resu
                 .note(&screen.paint.yellow(&format!("! left out, another of its name is used: {left_out}")));
         }
     }
-    let runs = store::open(&settings.places, chosen.runtime, chosen.tries)?;
+    let runs = store::open(&settings.places, chosen.runtime, chosen.tries, &chosen.take)?;
     let interrupts = Interrupts::catch()?;
     let title = group.title.clone();
     let run = runs.start(RunRequest::group(group, request).limits(limits)).await?;
