@@ -139,7 +139,7 @@ fn refreshed_models_are_kept_and_used() {
     config(&address);
     let said = bed.run(&["models", "ls", "--refresh", "lab", "gone"]).expect(0);
     assert!(said.err.contains("lab: 2 models, 1 of them for chat"), "{}", said.err);
-    assert!(said.err.contains("gone: network error: 127.0.0.1 could not be reached"), "{}", said.err);
+    assert!(said.err.contains("gone: network error: 127.0.0.1:9 could not be reached"), "{}", said.err);
     let line = |out: &str| out.lines().find(|line| line.starts_with("lab/big")).unwrap_or("none").to_owned();
     let first = line(&said.out);
     assert!(

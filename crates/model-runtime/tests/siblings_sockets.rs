@@ -236,13 +236,13 @@ async fn a_sound_is_sent_as_a_file() {
 
         segment
         --thermidor-1
-        content-disposition: form-data; name="language"
-
-        de
-        --thermidor-1
         content-disposition: form-data; name="temperature"
 
         0
+        --thermidor-1
+        content-disposition: form-data; name="language"
+
+        de
         --thermidor-1
         content-disposition: form-data; name="file"; filename="audio.wav"
         content-type: audio/wav

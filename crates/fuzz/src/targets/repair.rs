@@ -19,7 +19,8 @@ pub(super) fn check(input: &[u8]) {
         assert!(json.len() <= text.len() * GROWTH + GROWTH, "{} bytes of {}", json.len(), text.len());
         assert!(edits.iter().all(|edit| edit.at.end <= text.len()), "an edit outside the text: {edits:?}");
         if edits.is_empty() {
-            assert_eq!(json, text, "a change without an edit");
+            let blanks = [' ', '\t', '\n', '\r'];
+            assert_eq!(json, text.trim_matches(blanks), "a change without an edit");
         }
         let again = repair(json).map(|again| again.edits);
         assert_eq!(again, Ok(Vec::new()), "a repaired value is repaired again: {json}");

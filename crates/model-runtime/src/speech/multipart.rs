@@ -1,7 +1,8 @@
 //! Sounds as files in a form (RFC 7578).
 
+use indexmap::IndexMap;
 use memchr::memmem;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::{TranscriptDetail, TranscriptionRequest};
 use crate::{
@@ -27,7 +28,7 @@ pub(super) fn encode(request: &TranscriptionRequest, target: Target<'_>) -> Resu
         }
     }
     if let Some(extra) = &request.extra {
-        let extra: Map<String, Value> =
+        let extra: IndexMap<String, Value> =
             serde_json::from_str(extra.as_str()).map_err(|_| Unencodable::Extra)?;
         for (name, value) in extra {
             fields.retain(|(known, _)| *known != name && known.strip_suffix("[]") != Some(&name));
