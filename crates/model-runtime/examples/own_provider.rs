@@ -7,10 +7,7 @@ use thermidor_types::Message;
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Error> {
     let lab = Provider::new("lab", "http://10.0.0.7:8000/v1");
-    // A row of another format. Its address is set apart: `new` would give it the path of OpenAI's, `/v1`.
-    let mut gate =
-        Provider { dialect: Dialect::AnthropicMessages, ..Provider::new("gate", "http://10.0.0.8") };
-    gate.base_url = "http://10.0.0.8".into();
+    let gate = Provider::speaking("gate", "http://10.0.0.8", Dialect::AnthropicMessages);
     let runtime = ModelRuntime::builder().provider(lab).provider(gate).build()?;
     let request = ChatRequest { messages: vec![Message::user("Hi")], ..ChatRequest::default() };
     println!("{}\n", runtime.preview("lab/qwen3-30b", &request)?);
