@@ -135,7 +135,7 @@ fn what_cannot_work_is_said_before_anything_is_called() {
     check(&["run", "--replay", "gone.jsonl", "hi"], 2, "--replay: the cassette gone.jsonl cannot be read");
     check(&["run", "--replay", "a", "--record", "b", "hi"], 2, "cannot be used with");
     check(&["run", "--dry-run", "--record", "b", "hi"], 2, "cannot be used with");
-    bed.write("../work/letter.txt", "Dear Ann\n");
+    testbed::write(&bed.home().with_file_name("work").join("letter.txt"), "Dear Ann\n");
     check(&["run", "--replay", "letter.txt", "hi"], 2, "letter.txt is no cassette");
     check(&["run", "--record", "letter.txt", "hi"], 2, "letter.txt is no cassette");
     let listed = bed.run(&["runs", "ls"]).expect(0).out;
