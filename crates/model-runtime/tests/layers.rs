@@ -258,14 +258,14 @@ async fn a_breaker_refuses_at_once_and_probes_once() {
     drop(rest);
     expect![[r#"
         2#1 a breaker Open
-        3#1 a refused: overloaded: test/m: the channel is taken to be down after several failures; next try in 10s
-        4#1 a refused: overloaded: test/m: the channel is taken to be down after several failures; next try in 10s
+        3#1 a refused: overloaded: test/m: the channel is taken to be down after several failures; next try in 10 s
+        4#1 a refused: overloaded: test/m: the channel is taken to be down after several failures; next try in 10 s
         5#1 a breaker HalfOpen
-        6#1 a refused: overloaded: test/m: the channel is taken to be down after several failures; next try in 1s
+        6#1 a refused: overloaded: test/m: the channel is taken to be down after several failures; next try in 1 s
         5#1 a breaker Closed
         error: server error while calling test/m
         par CutOff(Failure { kind: Timeout, message: "gone" })
-        error: overloaded while calling test/m: the channel is taken to be down after several failures; next try in 10s
+        error: overloaded while calling test/m: the channel is taken to be down after several failures; next try in 10 s
         fine Finished
     "#]].assert_eq(&format!("{}{}\n", log.take(), lines.join("\n")));
 }

@@ -83,8 +83,10 @@ impl ChatModel for Breaker {
         let told = self.teller.of(self.card(), &request);
         let mut watch = Watch { circuit: self.circuit.clone(), told, pass: None };
         let pass = watch.changing(|circuit| circuit.admit(Instant::now())).map_err(|wait| {
-            let message =
-                format!("the channel is taken to be down after several failures; next try in {wait:?}");
+            let message = format!(
+                "the channel is taken to be down after several failures; next try in {} s",
+                wait.as_millis().div_ceil(1000)
+            );
             let error = Error::new(FailureKind::Overloaded, self.card().id.clone(), message);
             watch.told.refuse(error.with_retry_after(wait).unsent())
         })?;
