@@ -8,7 +8,7 @@ use thermidor_types::{FailureKind, ModelId};
 use tokio::time::{Instant, timeout_at};
 
 use super::{
-    Broken, Timeouts, Transport, WireAnswer, WireCall, WireError, headers,
+    Timeouts, Transport, WireAnswer, WireCall, WireError, failing, headers,
     model::{place, redacted},
 };
 use crate::{
@@ -142,47 +142,18 @@ impl Caller {
             WireError::Own(error) => return error,
             other => other.without_url(),
         };
-        let (kind, message) = match error.broken() {
-            Broken::Late => (FailureKind::Timeout, format!("{host} did not answer in time")),
-            Broken::Unwritable => (
-                FailureKind::Configuration,
-                format!("no request could be made from {:?}", self.provider.base_url),
-            ),
-            Broken::Unreachable => {
-                (FailureKind::Network, format!("{host} could not be reached{}", error.root_cause()))
-            }
-            Broken::Broke => (FailureKind::Network, format!("the connection to {host} broke")),
-        };
+        let base_url = &self.provider.base_url;
+        let (kind, message) = failing::broken(&error, host, base_url, "did not answer");
         self.error(kind, message).with_source(error)
     }
 
     /// The wait and the request's name in the headers win over those in the body.
     fn refusal(&self, answer: &WireAnswer, body: &[u8]) -> Error {
-        let mut error = self.fault(&read_fault(Some(answer.status), body)).with_status(answer.status);
-        if let Some(wait) = headers::retry_after(&answer.headers) {
-            error = error.with_retry_after(wait);
-        }
-        match headers::request_id(&answer.headers) {
-            Some(request_id) => error.with_request_id(request_id),
-            None => error,
-        }
+        failing::headed(self.fault(&read_fault(Some(answer.status), body)), answer)
     }
 
     /// What the provider said, as an error.
     pub(crate) fn fault(&self, fault: &Fault) -> Error {
-        let mut error = self.error(fault.kind, fault.message.clone());
-        if let Some(class) = fault.class {
-            error = error.with_class(class);
-        }
-        if let Some(code) = &fault.code {
-            error = error.with_code(redacted(code.to_string(), self.key.as_ref()));
-        }
-        if let Some(wait) = fault.retry_after {
-            error = error.with_retry_after(wait);
-        }
-        match &fault.request_id {
-            Some(request_id) => error.with_request_id(request_id.clone()),
-            None => error,
-        }
+        failing::said(self.error(fault.kind, fault.message.clone()), fault, self.key.as_ref())
     }
 }

@@ -3,6 +3,7 @@
 mod answer;
 mod caller;
 mod client;
+mod failing;
 mod headers;
 mod key;
 mod model;

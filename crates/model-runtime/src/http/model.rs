@@ -10,7 +10,7 @@ use secrecy::{ExposeSecret, SecretString};
 use thermidor_types::{FailureKind, ModelCard};
 use tokio::time::{Instant, timeout_at};
 
-use super::{Broken, Transport, WireAnswer, WireCall, WireError, answer::Answer, headers};
+use super::{Transport, WireAnswer, WireCall, WireError, answer::Answer, failing, headers};
 use crate::{
     ChatEvent, ChatModel, ChatRequest, ChatStream, Error, Provider,
     dialect::{self, Decoder, Fault, Target},
@@ -84,24 +84,12 @@ impl HttpModel {
             WireError::Own(error) => return error,
             other => other.without_url(),
         };
-        let (kind, message) = match error.broken() {
-            Broken::Late => (FailureKind::Timeout, format!("{host} could not be reached in time")),
-            Broken::Unwritable => (
-                FailureKind::Configuration,
-                format!("no request could be made from {:?}", self.provider.base_url),
-            ),
-            Broken::Unreachable => {
-                (FailureKind::Network, format!("{host} could not be reached{}", error.root_cause()))
-            }
-            Broken::Broke => (FailureKind::Network, format!("the connection to {host} broke")),
-        };
+        let base_url = &self.provider.base_url;
+        let (kind, message) = failing::broken(&error, host, base_url, "could not be reached");
         self.error(kind, message).with_source(error)
     }
 
     async fn refused(&self, mut answer: WireAnswer) -> Error {
-        let status = answer.status;
-        let (wait, request_id) =
-            (headers::retry_after(&answer.headers), headers::request_id(&answer.headers));
         let mut body = Vec::new();
         while body.len() < LONGEST_FAULT {
             match answer.chunk().await {
@@ -109,33 +97,13 @@ impl HttpModel {
                 Ok(None) | Err(_) => break, // the status alone says enough
             }
         }
-        let fault = dialect::read_fault(Some(status), &body);
-        let mut error = self.fault(&fault).with_status(status);
-        if let Some(wait) = wait {
-            error = error.with_retry_after(wait);
-        }
-        if let Some(request_id) = request_id {
-            error = error.with_request_id(request_id);
-        }
-        error
+        let fault = dialect::read_fault(Some(answer.status), &body);
+        failing::headed(self.fault(&fault), &answer)
     }
 
     /// The wait and the request's name may stand in the body or in the headers, which are added later and win.
     fn fault(&self, fault: &Fault) -> Error {
-        let mut error = self.error(fault.kind, fault.message.clone());
-        if let Some(class) = fault.class {
-            error = error.with_class(class);
-        }
-        if let Some(code) = &fault.code {
-            error = error.with_code(redacted(code.to_string(), self.key.as_ref()));
-        }
-        if let Some(wait) = fault.retry_after {
-            error = error.with_retry_after(wait);
-        }
-        if let Some(request_id) = &fault.request_id {
-            error = error.with_request_id(request_id.clone());
-        }
-        error
+        failing::said(self.error(fault.kind, fault.message.clone()), fault, self.key.as_ref())
     }
 }
 
